@@ -41,11 +41,11 @@ def tensor(torch: Any, x: Array) -> Any:
 def example_of(
     torch: Any,
     captured: Any,
-    run: Callable[[], tuple[Any, dict[str, Any]]],
+    run: Callable[[], tuple[Any, dict[str, Any], list[Any]]],
     inputs: Any,
     others: Callable[[Shapes], Iterator[Variation]],
 ) -> Example:
-    """`run` gives the module's result and its buffers afterwards."""
+    """`run` gives the module's result, and its buffers and inputs afterwards."""
     leaves = torch.utils._pytree.tree_leaves
     given = [x for x in leaves(inputs) if isinstance(x, torch.Tensor)]
     values = [*given[: len(captured.inputs)], *captured.states.values()]
@@ -64,10 +64,12 @@ def named_inputs(torch: Any, captured: Any, values: list[Any]) -> dict[str, Arra
 
 
 def named_outputs(
-    torch: Any, captured: Any, result: Any, buffers: dict[str, Any]
+    torch: Any, captured: Any, result: Any, buffers: dict[str, Any], inputs: list[Any]
 ) -> dict[str, Array]:
-    """What a module gives, and its buffers afterwards, by the names of the graph's outputs."""
-    leaves = torch.utils._pytree.tree_leaves(result)
+    """What a module gives, and its inputs and buffers afterwards, by the names of the graph's outputs."""
+    tensors = (x for x in inputs if isinstance(x, torch.Tensor))
+    after = dict(zip(captured.inputs, tensors, strict=False))
+    leaves = [*torch.utils._pytree.tree_leaves(result), *(after[n] for n in captured.written)]
     kept = [array(torch, x) for x in leaves if x is not None]
     wanted = dict(zip(captured.outputs, kept, strict=True))
     return wanted | {f"present.{s}": array(torch, buffers[s]) for s in captured.states}

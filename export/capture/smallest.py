@@ -87,8 +87,12 @@ def _is_assumed_larger(program: Any, symbol: str) -> bool:
 
 
 def _result(torch: Any, run: Any, inputs: Any) -> list[Any] | None:
+    tree = torch.utils._pytree
     try:
-        return list(torch.utils._pytree.tree_leaves(run(*inputs[0], **inputs[1])))
+        args, kwargs = tree.tree_map(
+            lambda x: x.clone() if isinstance(x, torch.Tensor) else x, inputs
+        )
+        return list(tree.tree_leaves(run(*args, **kwargs)))
     except Exception:
         return None
 

@@ -18,12 +18,15 @@ from .traced import decomposed
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Captured:
-    """`states`: buffer name -> its value at the time of capture. Inputs and outputs are the user's own, states excluded."""
+    """`states`: buffer name -> its value at the time of capture. Inputs and outputs are the user's own, states excluded; the last outputs
+    are what the inputs `written` become.
+    """
 
     program: Any
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     states: dict[str, Any]
+    written: tuple[str, ...] = ()
 
 
 def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured:
@@ -33,7 +36,7 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
         ours: The program may be changed. Where nothing in it writes, that saves tracing it once more.
 
     Raises:
-        ModelError: inputs or parameters are written, or an output is neither tensor nor number.
+        ModelError: parameters are written, or an output is neither tensor nor number.
     """
     from torch.export import graph_signature as sig
 
@@ -50,10 +53,6 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
             f"{where}: torch.export's program has no functional form: {type(error).__name__}: {text}"
         ) from error
     signature, graph = done.graph_signature, done.graph_module.graph
-    if signature.user_inputs_to_mutate:
-        raise ModelError(
-            f"{where}: input {next(iter(signature.user_inputs_to_mutate.values()))!r} is written; clone it first"
-        )
     if getattr(signature, "parameters_to_mutate", {}):
         raise ModelError(
             f"{where}: parameter {next(iter(signature.parameters_to_mutate.values()))!r} is written; make it a buffer"
@@ -74,6 +73,8 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
             kept.append((arg.name, name))
         elif not (isinstance(arg, sig.ConstantArgument) and arg.value is None):
             kept.append((_number(torch, sig, graph, node, arg, f"{where}: output {name!r}"), name))
+    kept += [(output, name) for output, name in signature.user_inputs_to_mutate.items()]
+    written = tuple(signature.user_inputs_to_mutate.values())
     _first_names(torch, graph)
     _known_parts(torch, graph)
     _dense_before_views(torch, graph)
@@ -88,7 +89,8 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
     made = _rebuild(torch, sig, done, inputs, specs, values)
     mine = tuple(user_in[: len(user_in) - len(targets)])
     # An input and an output of one name would be one value in ONNX.
-    return Captured(made, mine, tuple(n + "_out" * (n in mine) for _, n in kept), values)
+    outputs = tuple(n + "_out" * (n in mine) for _, n in kept)
+    return Captured(made, mine, outputs, values, written)
 
 
 def _clone_results_of_branches(torch: Any, module: Any) -> None:

@@ -101,6 +101,13 @@ def capture_torch(
             )
         model, captured = _convert(torch, program, captured, names, least, where, name)
     model.meta[g.PARAMETERS] = frozenset(captured.program.state_dict)
+    model.meta[g.NOTES] = [
+        *model.meta.get(g.NOTES, []),
+        *(
+            f"{where}: input {name!r} is written by the module: output {name + '_out'!r} is what it becomes"
+            for name in captured.written
+        ),
+    ]
     if program.example_inputs is not None:
         varied = Varied(axes, _limits(program, axes, least), _called(torch, example, axes, model))
         model.meta[KEY] = _example(torch, source, program, captured, example, varied, trial)
@@ -127,9 +134,9 @@ def _example(
         states = {s: trial.buffers[s] for s in states}
     subject = Subject(torch, module, states)
 
-    def run() -> tuple[Any, dict[str, Any]]:
+    def run() -> tuple[Any, dict[str, Any], list[Any]]:
         if trial is not None:
-            return trial.result, trial.buffers
+            return trial.result, trial.buffers, trial.inputs
         with _quiet():
             return subject.run(leaves, spec)
 

@@ -17,6 +17,7 @@ from pteron.schema.dtypes import DTYPES
 
 from . import (
     aten,
+    aten_bessel,
     aten_constants,
     aten_places,
     aten_recurrent,
@@ -187,6 +188,18 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_native_batch_norm_legit_functional.default": aten_training.batch_norm,
     "_native_batch_norm_legit.no_stats": aten_training.batch_norm_without_stats,
     "native_dropout.default": aten_training.dropout,
+    **{
+        f"{name}.default": function
+        for names, function in (
+            (("i0", "special_i0"), aten_bessel.i0),
+            (("special_i0e",), aten_bessel.i0e),
+            (("special_i1",), aten_bessel.i1),
+            (("special_i1e",), aten_bessel.i1e),
+            (("polygamma", "special_polygamma"), aten_bessel.polygamma),
+        )
+        for name in names
+    },
+    "frexp.Tensor": aten_bessel.frexp,
     "lstm.input": aten_recurrent.aten_lstm,
     **{f"{k}.input": aten_recurrent.aten_recurrent(k) for k in ("gru", "rnn_tanh", "rnn_relu")},
     "rsub.Scalar": aten.rsub,

@@ -44,8 +44,10 @@ class Subject:
     buffers: Mapping[str, Any]
     copied: Any = None
 
-    def run(self, leaves: list[Any], spec: Any, weights: Any = None) -> tuple[Any, dict[str, Any]]:
-        """The result, and the buffers afterwards; `weights` changes a copy of all."""
+    def run(
+        self, leaves: list[Any], spec: Any, weights: Any = None
+    ) -> tuple[Any, dict[str, Any], list[Any]]:
+        """The result, and the buffers and inputs afterwards; `weights` changes a copy of all."""
         torch = self.torch
         if self.copied is None:
             self.copied = copy.deepcopy(self.module, {id(p): p for p in self.module.parameters()})
@@ -63,7 +65,8 @@ class Subject:
         call = ours.forward if isinstance(ours, torch.fx.GraphModule) else ours
         with torch.no_grad():
             result = call(*args, **kwargs)
-        return result, {n: b.clone() for n, b in ours.named_buffers() if n in self.buffers}
+        after = {n: b.clone() for n, b in ours.named_buffers() if n in self.buffers}
+        return result, after, given
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

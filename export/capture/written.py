@@ -26,11 +26,12 @@ def eval_mode(module: Any) -> Iterator[None]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Trial:
-    """What a run of the module gave: names of the buffers that it writes, all buffers after it, the result."""
+    """What a run of the module gave: names of the buffers that it writes, all buffers after it, the result, the inputs after it."""
 
     written: set[str]
     buffers: dict[str, Any]
     result: Any
+    inputs: list[Any]
 
 
 def check_writes(torch: Any, module: Any, example: Any, where: str) -> Trial:
@@ -39,7 +40,7 @@ def check_writes(torch: Any, module: Any, example: Any, where: str) -> Trial:
     An attribute that is set to the same value by the second run is a cache of something constant, and harmless.
 
     Raises:
-        ModelError: it writes parameters, inputs, or plain attributes that carry state from run to run.
+        ModelError: it writes parameters, or plain attributes that carry state from run to run.
     """
     try:
         trial = copy.deepcopy(module)
@@ -51,9 +52,9 @@ def check_writes(torch: Any, module: Any, example: Any, where: str) -> Trial:
     buffers = {n for n, _ in trial.named_buffers()}
     parameters = {n for n, _ in trial.named_parameters()}
     before = _snapshot(torch, trial)
+    ran, inputs = _run(torch, trial, example, where)
     first = torch.utils._pytree.tree_map(
-        lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x,
-        _run(torch, trial, example, where),
+        lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, ran
     )
     middle = _snapshot(torch, trial)
     written = _differences(torch, before, middle)
@@ -64,7 +65,7 @@ def check_writes(torch: Any, module: Any, example: Any, where: str) -> Trial:
         )
     plain = written - buffers
     if plain:
-        second = _run(torch, trial, example, where)
+        second, _ = _run(torch, trial, example, where)
         again = sorted(_differences(torch, middle, _snapshot(torch, trial)) & plain)
         if again or (not written & buffers and not _same(torch, first, second)):
             name = (again or sorted(plain))[0]
@@ -72,10 +73,13 @@ def check_writes(torch: Any, module: Any, example: Any, where: str) -> Trial:
                 f"{where}: attribute {name!r} changes from run to run but is no buffer, so export would freeze it; "
                 f"keep it as a tensor with register_buffer({name.rpartition('.')[2]!r}, ...)"
             )
-    return Trial(written & buffers, {n: middle[n] for n in buffers if n in middle}, first)
+    after = {n: middle[n] for n in buffers if n in middle}
+    return Trial(written & buffers, after, first, inputs)
 
 
-def _run(torch: Any, module: Any, example: Any, where: str) -> Any:
+def _run(torch: Any, module: Any, example: Any, where: str) -> tuple[Any, list[Any]]:
+    """The result, and the inputs afterwards."""
+
     def clone(x: Any) -> Any:
         return x.clone() if isinstance(x, torch.Tensor) else x
 
@@ -87,11 +91,7 @@ def _run(torch: Any, module: Any, example: Any, where: str) -> Any:
         raise ModelError(
             f"{where}: the module fails on the example inputs: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         ) from error
-    given, used = tree.tree_leaves(example), tree.tree_leaves((args, kwargs))
-    for i, (x, y) in enumerate(zip(given, used, strict=True)):
-        if isinstance(x, torch.Tensor) and not _equal(torch, x, y):
-            raise ModelError(f"{where}: input {i} is written when the module runs; clone it first")
-    return result
+    return result, tree.tree_leaves((args, kwargs))
 
 
 def _snapshot(torch: Any, module: Any) -> dict[str, Any]:

@@ -206,7 +206,6 @@ REFUSED = {
     "parameter": "parameter 'p' is written",
     "number": "attribute 'count' changes from run to run",
     "dict": "attribute .*kept.* changes from run to run",
-    "input": "input 0 is written",
     "previous": "attribute 'plain' changes from run to run",
 }
 

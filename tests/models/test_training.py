@@ -49,3 +49,21 @@ def test_constants_of_f64_keep_their_digits(tmp_path: Path) -> None:
     got = pteron.load(tmp_path / "m.pte", threads=1)(x.numpy())
     for a, b in zip(got, Constants()(x), strict=True):
         np.testing.assert_array_equal(a, b.numpy())
+
+
+class Writes(torch.nn.Module):
+    def forward(self, x: Any, y: Any) -> Any:
+        y[0].mul_(2)
+        return x + x.add_(y)
+
+
+def test_an_input_that_is_written_is_an_output_and_said_to_be(tmp_path: Path) -> None:
+    x, y = X[0], X[1]
+    report = pteron.export_model(Writes(), tmp_path / "m.pte", args=(x.clone(), y.clone()))
+    assert any("input 'y' is written by the module: output 'y_out'" in n for n in report.notes)
+    got = pteron.load(tmp_path / "m.pte", threads=1).run({"x": x.numpy(), "y": y.numpy()})
+    after = [x.clone(), y.clone()]
+    want = [Writes()(*after), *after]
+    assert sorted(got) == ["output_0", "x_out", "y_out"]
+    for name, each in zip(("output_0", "x_out", "y_out"), want, strict=True):
+        np.testing.assert_allclose(got[name], each.numpy(), atol=1e-6)
