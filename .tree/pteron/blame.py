@@ -1,0 +1,1 @@
+../../bindings/pteron/blame.py
