@@ -18,7 +18,7 @@ import numpy as np
 import onnx_ir as ir
 
 from pteron.schema.arrays import read_arrays
-from pteron.schema.errors import ArgumentError, ModelError, existing, shown
+from pteron.schema.errors import ArgumentError, DamagedError, ModelError, existing, shown
 
 from .. import graph as g
 
@@ -60,7 +60,7 @@ def _npz(path: Path) -> dict[str, np.ndarray]:
     loaded = read_arrays(existing(path))
     if isinstance(loaded, dict):
         return loaded
-    raise ArgumentError(
+    raise DamagedError(
         f"{path.name}: expected an .npz file with an array for each input, got something else; write it with numpy.savez"
     )
 
