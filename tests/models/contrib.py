@@ -74,7 +74,7 @@ def model_of(
         if kind
     ]
     graph = helper.make_graph([node], "one", ports, results, fixed)
-    opsets = [helper.make_opsetid("", opset), helper.make_opsetid(domain, version)]
+    opsets = [helper.make_opsetid(d, v) for d, v in {domain: version, "": opset}.items()]
     return helper.make_model(graph, opset_imports=opsets, ir_version=10), feeds
 
 

@@ -234,7 +234,7 @@ def test_statistics_of_another_model_are_refused(tmp_path: Path) -> None:
         whole.replace(b"pteron.statistics", b"pteron.statisticz"),
     ):
         path.write_bytes(cut)
-        with pytest.raises(RecipeError, match="got another file or half of one"):
+        with pytest.raises(RecipeError, match="got another file, or a damaged one"):
             statistics.load(path).of(found[0], 6, 12)
 
 
