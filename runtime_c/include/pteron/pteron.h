@@ -178,8 +178,8 @@ PTE_API PTE_CHECKED pte_status pte_program_method(const pte_program *program, ui
                                                   pte_method_info *out);
 
 /* An input, output or state. A dimension of it: its size where that is fixed, else -1 and the name
- * of its symbol ("" for an expression). Of an expression that is factor * s + offset for a symbol s,
- * `of` names s ("" for others). */
+ * of its symbol ("" for an expression). Of an expression that is factor * s + offset for a symbol
+ * s, `of` names s ("" for others). */
 typedef struct pte_port_info {
   uint32_t size;
   uint8_t dtype; /* PTE_F32 ... in pteron/types.h */
