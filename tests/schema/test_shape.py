@@ -213,10 +213,18 @@ def small(call: Call) -> bool:
     return all(-64 <= n <= 64 for n in lists) and all(0 < math.prod(s) <= 1 << 14 for s in shapes)
 
 
+NOT_ZERO = {("tree_ensemble", "roots"): -1}
+"""Elements for which an operator means something where it does not for zeros."""
+
+
 def meaning(op: Op, call: Call) -> tuple[Any, ...]:
     """What the row's function gives for zeros."""
     sig = signature(op)
-    arrays = [None if o is None else np.zeros(o.shape, DTYPES[o.dtype].numpy) for o in call.inputs]
+    filled = [NOT_ZERO.get((op.name, p.name), 0) for p in sig.inputs] + [0] * len(call.inputs)
+    arrays = [
+        None if o is None else np.full(o.shape, element, DTYPES[o.dtype].numpy)
+        for o, element in zip(call.inputs, filled, strict=False)
+    ]
     arrays += [None] * (sum(not p.variadic for p in sig.inputs) - len(arrays))
     attrs = dict(call.attrs)
     attrs |= {
