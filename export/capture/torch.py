@@ -189,7 +189,8 @@ def _torch() -> Any:
 def _load(torch: Any, path: Path) -> Any:
     existing(path)
     try:
-        return torch.export.load(path)
+        with _quiet():  # torch logs what it raises
+            return torch.export.load(path)
     except Exception as error:
         what = zip_kind(path.read_bytes())
         if what and "named .pt2" not in what:

@@ -303,7 +303,7 @@ def drop_unread(model: ir.Model) -> None:
                 del graph.initializers[name]
 
 
-def _can_follow(model: ir.Model) -> bool:
+def can_follow(model: ir.Model) -> bool:
     """Whether onnx may follow the elements of vectors: no Slice whose steps may overflow there, after which it reads and writes
     anywhere, and no Concat of Concats that grow, whose every result it holds."""
     lengths: dict[ir.Value, int] = {}
@@ -340,7 +340,7 @@ def infer(model: ir.Model) -> None:
             _without_weights(model),
             check_type=False,
             strict_mode=False,
-            data_prop=_can_follow(model),
+            data_prop=can_follow(model),
         )
         _take_types(model.graph, told.graph)
     except Exception:

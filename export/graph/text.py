@@ -20,7 +20,7 @@ import onnx_ir.passes.common as common
 
 from pteron.schema.dtypes import BY_ONNX, DTYPES
 
-from . import IR_VERSION, OPSET, Array, constant, constant_tensor, fresh, sizes
+from . import IR_VERSION, OPSET, Array, can_follow, constant, constant_tensor, fresh, sizes
 
 SHOWN: Final = 8
 """Constants of more elements are shown by name."""
@@ -66,7 +66,9 @@ class _Builder:
         wanted = [self.values[o] for o in outputs] or [v for v in made if not v.uses() and v.name]
         self.graph.outputs.extend(wanted)
         model = ir.Model(self.graph, ir_version=IR_VERSION if self.opset > 26 else 10)
-        common.ShapeInferencePass(check_type=True, strict_mode=True)(model)
+        common.ShapeInferencePass(check_type=True, strict_mode=True, data_prop=can_follow(model))(
+            model
+        )
         for value in wanted:
             value.type = value.type or ir.TensorType(ir.DataType.FLOAT)
         return model

@@ -71,6 +71,8 @@ class Sizes:
         """Whether only prepare tells if an axis is stretched to the common extent that was found."""
         if len(shape) < -axis or is_narrow(shape[axis]) or same(shape[axis], found):
             return False
+        if self.is_counted(shape[axis]) or self.is_counted(found):
+            return False  # the run compares them
         return not self._is_equal(shape[axis], found)
 
     def _met(self, a: Extent, b: Extent) -> Extent:

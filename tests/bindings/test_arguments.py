@@ -115,7 +115,7 @@ def test_run_says_what_it_takes(
         ({"image": (2.5, 1, 8, 8)}, "expected a shape"),
         ({"image": (-1, 1, 8, 8)}, "extents that an array can have"),
         ({"image": (2**62, 1, 8, 8)}, "extents that an array can have"),
-        ({"image": (0, 1, 8, 8)}, "expected 1 to 2147483647, got 0"),
+        ({"image": (2**31, 1, 8, 8)}, "expected 0 to 2147483647, got 2147483648"),
     ],
 )
 def test_prepare_says_what_it_takes(digits: Path, shapes: Any, words: str) -> None:

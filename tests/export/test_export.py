@@ -336,7 +336,7 @@ IMAGES = np.zeros((2, 1, 8, 8), np.float32)
             "calibration: 'image': expected 4 axes, the first with the samples",
         ),
         ({"quantize": "int8", "calibrate": {1: IMAGES}}, "expected arrays named image, got 1"),
-        ({"hints": {"batch": 0}}, "hint batch: expected a size of 1 to 2147483647, got 0"),
+        ({"hints": {"batch": -1}}, "hint batch: expected a size of 0 to 2147483647, got -1"),
         ({"delegates": "hexagon, npu"}, "expected .*hexagon.*; got 'npu'"),
         ({"delegates": [3]}, "got 3"),
         (

@@ -113,8 +113,11 @@ def test_the_nearest_element_outside_the_region() -> None:
     agrees(text, {"x": x}, x="i32[1, 1, 1, 3]")
 
 
-@pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
-@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+MODES = [(m, p) for m in ("linear", "nearest", "cubic") for p in ("zeros", "border", "reflection")]
+MODES.remove(("cubic", "border"))  # onnx's reference clamps the point, not each tap: docs/onnx.md
+
+
+@pytest.mark.parametrize("mode, padding", MODES)
 def test_grid_sample(mode: str, padding: str) -> None:
     x = floats((2, 3, 4, 5))
     grid = np.random.default_rng(1).uniform(-1.3, 1.3, (2, 3, 6, 2)).astype(np.float32)
