@@ -110,8 +110,11 @@ _TOGETHER: Final[contextvars.ContextVar[_Together | None]] = contextvars.Context
 def together() -> Iterator[None]:
     """All files that are written in the body take their places when it is done: none of them where one fails.
 
-    What is written can be read before where `complete` says. Raises as `write_whole` does.
+    What is written can be read before where `complete` says. Within another it is that one's. Raises as `write_whole` does.
     """
+    if _TOGETHER.get() is not None:
+        yield
+        return
     with contextlib.ExitStack() as stack:
         made = _Together(stack, {}, [])
         token = _TOGETHER.set(made)

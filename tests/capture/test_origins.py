@@ -209,7 +209,7 @@ def test_reports_and_rules_of_a_recipe_go_by_modules() -> None:
 
 
 def test_an_error_names_the_module() -> None:
-    model = scoped("y = Relu(Det(x))", ["head.det", "head"], x="f32[2, 2]")
+    model = scoped("y = Relu(Det(x))", ["head.det", "head"], x="f32[4, 4]")
     with pytest.raises(LoweringError, match=r"Det 'head.det/Det'"):
         export(model)
 

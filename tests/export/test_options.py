@@ -30,9 +30,9 @@ def test_the_command_line_asks_for_what_a_call_without_options_does() -> None:
             assert (getattr(request, name) or None) == (getattr(plain, name) or None)
 
 
-def test_flags_make_their_options_false() -> None:
+def test_flags_make_their_options_what_they_are_not() -> None:
     got = parser().parse_args(["export", "m.onnx", "--no-fuse", "--strip", "--no-check"])
-    assert (got.fuse, got.debug, got.check) == (False, False, False)
+    assert (got.fuse, got.strip, got.check) == (False, True, False)
 
 
 def test_the_function_has_every_option_by_name_default_and_text() -> None:
@@ -81,7 +81,7 @@ def test_options_do_not_change() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "out", "methods", "samples", "statistics", "resume", "max_ram", "quantize", "quantized", "check", "debug", "kwargs",
+        "out", "methods", "samples", "statistics", "resume", "max_ram", "quantize", "quantized", "check", "strip", "kwargs",
         "states", "max_context", "cache", "logits", "hints", "fix", "fuse", "exec_mode", "delegates", "placement", "progress",
     ],
 )  # fmt: skip

@@ -105,6 +105,8 @@ def test_known_elements_may_take_a_shape_that_an_input_decides() -> None:
     assert run(program, feeds)["y"].tolist() == [[0, 1], [2, 3]]
 
 
-def test_a_range_whose_length_hides_a_sign_is_refused() -> None:
-    with pytest.raises(LoweringError, match="sign of a"):
-        lower(onnx_text("y = Range(a, b, c)", a="i64[]", b=np.array(0), c=np.array(2)))
+def test_a_range_begins_where_an_input_says() -> None:
+    program = lower(onnx_text("y = Range(a, b, c)", a="i64[]", b=np.array(0), c=np.array(2)))
+    for begin in (-5, -1, 0, 3):
+        got = run(program, {"a": np.array(begin)})["y"]
+        assert got.tolist() == np.arange(begin, 0, 2).tolist()
