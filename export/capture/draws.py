@@ -1,12 +1,14 @@
 """Values for the inputs of a module beside those of its example: what an operator may treat otherwise, in the domain that the example shows.
 
 Integers keep to the set of values that the example has, as they may be places; more of them where the module takes them.
+Rows that are in ascending order in the example stay so: searchsorted and bucketize mean nothing else.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 SPECIAL: Final = [
@@ -24,6 +26,26 @@ COUNTED: Final = ((0, 1 << 15), (0, 1000), (0, 100), (0, 16), (0, 4), (0, 2))
 """Ranges of integers that are tried for an input, until the module takes them; None: WIDE."""
 
 
+def _in_order(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Sorts what is drawn where the example is sorted along its last axis."""
+
+    @functools.wraps(draw)
+    def ordered(torch: Any, x: Any, *how: Any) -> Any:
+        y = draw(torch, x, *how)
+        return y.sort(-1).values if _is_sorted(torch, x) else y
+
+    return ordered
+
+
+def _is_sorted(torch: Any, x: Any) -> bool:
+    """At least four elements a row, which are hardly so by chance."""
+    if x.dtype is torch.bool or x.is_complex() or x.ndim == 0 or x.shape[-1] < 4:
+        return False
+    steps = x[..., 1:] >= x[..., :-1]
+    return x.numel() > 0 and bool(steps.all()) and bool((x[..., -1:] > x[..., :1]).all())
+
+
+@_in_order
 def sized(torch: Any, x: Any, shape: Sequence[int]) -> Any:
     """The example's elements, again and again or cut off along each axis."""
     if tuple(x.shape) == tuple(shape):
@@ -35,6 +57,7 @@ def sized(torch: Any, x: Any, shape: Sequence[int]) -> Any:
     return x.contiguous()
 
 
+@_in_order
 def shuffled(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     """Elements of the example; of truth values both."""
     if x.dtype is torch.bool:
@@ -45,6 +68,7 @@ def shuffled(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     return flat[torch.randint(0, len(flat), tuple(shape), generator=rng)]
 
 
+@_in_order
 def drawn(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     """Floats of the example's mean and deviation; all else, and what looks like a mask, `shuffled`."""
     if not x.is_floating_point() or _is_mask(torch, x):
@@ -56,6 +80,7 @@ def drawn(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     return (noise * deviation + mean).to(x.dtype)
 
 
+@_in_order
 def wide(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     """Floats of all magnitudes and signs, every other one of SPECIAL, in any order."""
     if not x.is_floating_point() or _is_mask(torch, x):
@@ -72,6 +97,7 @@ def wide(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     return y.to(x.dtype)
 
 
+@_in_order
 def whole(torch: Any, x: Any, rung: tuple[int, int] | None, shape: Sequence[int], rng: Any) -> Any:
     """Integers of a range; None: about all limits of the type."""
     limits = torch.iinfo(x.dtype)
