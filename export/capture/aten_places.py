@@ -316,13 +316,15 @@ def copysign(x: Any, sign: Any) -> Any:
 
 
 def hypot(a: Any, b: Any) -> Any:
-    """By the larger of the two, so that no square overflows."""
+    """By the larger of the two, so that no square overflows; of an infinity and NaN an infinity, as C has it."""
     a, b = op.Abs(a), op.Abs(b)
     most, least = op.Max(a, b), op.Min(a, b)
     share = op.Div(least, most)
     whole = op.Mul(most, op.Sqrt(op.Add(full_like(most, 1), op.Mul(share, share))))
-    is_plain = op.Or(op.Equal(most, full_like(most, 0)), op.Equal(most, full_like(most, math.inf)))
-    return op.Where(is_plain, most, whole)
+    endless = full_like(most, math.inf)
+    is_endless = op.Or(op.Equal(a, endless), op.Equal(b, endless))
+    finite = op.Where(op.Equal(most, full_like(most, 0)), most, whole)
+    return op.Where(is_endless, endless, finite)
 
 
 def cdist(a: Any, b: Any, p: float, mode: Any = None) -> Any:

@@ -59,13 +59,20 @@ def sized(torch: Any, x: Any, shape: Sequence[int]) -> Any:
 
 @_in_order
 def shuffled(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
-    """Elements of the example; of truth values both."""
+    """Elements of the example, infinities and NaN where it has them; of truth values both."""
     if x.dtype is torch.bool:
         return torch.rand(tuple(shape), generator=rng) < 0.5
     if x.numel() == 0:
         return sized(torch, x, shape)
     flat = x.reshape(-1)
-    return flat[torch.randint(0, len(flat), tuple(shape), generator=rng)]
+    if not x.is_floating_point() or bool(torch.isfinite(flat).all()):
+        return flat[torch.randint(0, len(flat), tuple(shape), generator=rng)]
+    kept = sized(torch, x, shape)
+    finite = flat[torch.isfinite(flat)]
+    if len(finite) == 0:
+        return kept
+    drawn = finite[torch.randint(0, len(finite), tuple(shape), generator=rng)]
+    return torch.where(torch.isfinite(kept), drawn, kept)
 
 
 @_in_order

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 import sympy
 
 from . import draws
@@ -340,7 +341,24 @@ def alone(torch: Any, captured: Any, values: list[Any], known: Mapping[str, Arra
                 return False
             near = array(torch, result).astype(wide.dtype)
             away = distance(got.astype(wide.dtype), wide)
-            return away <= max(tolerance(array(torch, result)), 16 * distance(near, wide))
+            least = max(tolerance(array(torch, result)), 16 * distance(near, wide))
+            return away <= least or self.is_a_jump(n, got, result)
+
+        def is_a_jump(self, n: Any, got: Array, result: Any) -> bool:
+            """Each element is what PyTorch gives for operands a rounding away."""
+            rng, want = torch.Generator().manual_seed(0), array(torch, result)
+            if got.shape != want.shape:
+                return False
+            away = np.abs(got.astype(np.float64) - want)
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+            for _ in range(16):
+                beside = torch.utils._pytree.tree_map(
+                    lambda x: draws.nudged(torch, x, rng) if isinstance(x, torch.Tensor) else x,
+                    args,
+                )
+                other = array(torch, n.target(*beside, **kwargs))
+                away = np.minimum(away, np.abs(got.astype(np.float64) - other))
+            return bool(np.all(away <= tolerance(want)))
 
         def in_f64(self, n: Any) -> Any:
             args, kwargs = self.fetch_args_kwargs_from_env(n)

@@ -240,7 +240,7 @@ def test_what_a_translation_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_program_in_training_mode_is_refused() -> None:
     module = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.5)).train()
     program = torch.export.export(module, (randn(3, 4),))
-    with pytest.raises(pteron.ModelError, match="dropout of 0.5 in training mode gives random"):
+    with pytest.raises(pteron.ModelError, match=r"dropout of 0\.5 in training mode gives random"):
         pteron.export_model(program)
 
 

@@ -110,7 +110,9 @@ def test_parts_that_are_all_of_it_need_no_clearing() -> None:
             assert (model.sizes.cleared_bytes == 0) == (left_out is None)
 
 
-@pytest.mark.parametrize("name", [n for n in SAMPLES if n not in ("counted", "control")])
+@pytest.mark.parametrize(
+    "name", [n for n in SAMPLES if n not in ("counted", "control", "moves", "grown")]
+)
 def test_samples_need_no_clearing(name: str) -> None:
     program = sample(name)
     if any(d.kind != "symbolic" for d in program.dims):
