@@ -129,12 +129,12 @@ def compared(name: str) -> dict[str, Any]:
 
 def road(source: Any, samples: Any, out: Path, **more: Any) -> dict[str, Any]:
     """Nodes, layers and bytes of one road in f32 and in static int8."""
-    plain = pteron.export_model(source, out, debug=False, check=False, **more)
+    plain = pteron.export_model(source, out, strip=True, check=False, **more)
     (port,) = pteron.load(out).inputs
     report = pteron.export_model(
         source,
         out,
-        debug=False,
+        strip=True,
         check=False,
         quantize="int8",
         calibrate={port.name: samples},

@@ -83,7 +83,7 @@ def test_a_module_gives_the_graph_and_layers_that_its_file_gives(name: str, tmp_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pteron.QuantWarning)
         reports = [
-            pteron.export_model(source, tmp_path / "m.pte", quantize=made, calibrate=samples, debug=False, **more)
+            pteron.export_model(source, tmp_path / "m.pte", quantize=made, calibrate=samples, strip=True, **more)
             for source, more in ((net, {"args": (x,)}), (tmp_path / "n.onnx", {}))
         ]  # fmt: skip
     assert [r.coverage[0]["layers"] for r in reports] == [layers, layers]
@@ -125,7 +125,7 @@ def test_a_tied_table_is_stored_once(
     torch.manual_seed(0)
     net, tokens = Tied().eval(), torch.randint(0, 1024, shape)
     how = {} if format is None else {"quantize": recipe(format, embeddings=True)}
-    report = pteron.export_model(net, tmp_path / "t.pte", args=(tokens,), debug=False, **how)
+    report = pteron.export_model(net, tmp_path / "t.pte", args=(tokens,), strip=True, **how)
     bits = {None: 32, "nf4": 4.5, "int8": 8.5}[format]
     assert report.file_bytes < 1.2 * 1024 * 64 * bits / 8 + 8192
     if format is None:
