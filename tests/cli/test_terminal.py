@@ -211,7 +211,7 @@ def test_ports_and_dims_are_structures(digits: Path, capsys: pytest.CaptureFixtu
     assert batch == {
         "name": "batch",
         "kind": "symbolic",
-        "min": 1,
+        "min": 0,
         "max": batch["max"],
         "size": batch["size"],
     }
