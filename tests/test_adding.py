@@ -266,6 +266,8 @@ def scratch(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             (copy / name).symlink_to((root / name).readlink())
         elif (root / name).exists():
             (copy / name).write_bytes((root / name).read_bytes())
+    own = copy / "export/lower/ops/matrix/determinant.py"  # the operator that is added here
+    own.write_text(own.read_text().replace('@lowers("Det")\n', ""))
     sh(copy, "git", "init", "-q")
     sh(copy, "git", "add", "-A")
     sh(copy, "git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "copy")
