@@ -69,7 +69,7 @@ $(VENV)/.torch: $(VENV)/.dev pyproject.toml
 	@$(BIN)/python -m pip install -q "torch==2.13.0"
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[search]"
 	@$(BIN)/python -m pip install -q --no-deps "bitsandbytes==0.50.2" "gguf==0.19.0" "compressed-tensors==0.20.0" "torchao==0.18.0" loguru psutil  # what ours is compared with
-	@$(BIN)/python -m pip install -q --no-deps "timm==1.0.31" "torchvision==0.28.0" "pillow>=11"  # networks that both roads are tried with
+	@$(BIN)/python -m pip install -q --no-deps --upgrade --target $(VENV)/networks "timm==1.0.31" "torchvision==0.28.0" "pillow>=11"  # where only those who ask find them
 	@touch $@
 
 dev: $(VENV)/.dev
@@ -148,7 +148,7 @@ bench: dev
 	@$(BIN)/python benchmarks/bench.py $(BENCH)
 
 sweep: dev-torch
-	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0 "pillow>=11" "expecttest>=0.3"
+	@$(BIN)/python -m pip install -q --no-deps "expecttest>=0.3"
 	@$(BIN)/python -W ignore benchmarks/sweep.py
 	@$(BIN)/python -W ignore benchmarks/operators.py
 

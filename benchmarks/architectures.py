@@ -70,8 +70,10 @@ SMALL: Final = [
 ]
 
 
-def stub_torchvision() -> None:
-    """timm imports torchvision, whose compiled operators may be for another build of torch; none of them is used."""
+def find_networks() -> None:
+    """From here on timm and torchvision can be imported. They stand in a folder of their own, since transformers imports a torchvision
+    that it finds, whose compiled operators may be for another build of torch. None of those is used here, and none is registered."""
+    sys.path.append(str(Path(sys.prefix) / "networks"))
     sys.modules["torchvision._meta_registrations"] = types.ModuleType("no operators")
 
 

@@ -52,7 +52,7 @@ def main() -> None:
     if options.report:
         table(read(journal))
         return
-    architectures.stub_torchvision()
+    architectures.find_networks()
     torch.set_num_threads(1)
     done = {row["name"] for row in read(journal)} if not options.again else set()
     left = [n for n in names() if re.search(options.only, n) and n not in done][: options.limit]
@@ -136,7 +136,7 @@ def road(source: Any, samples: Any, out: Path, **more: Any) -> dict[str, Any]:
         out,
         strip=True,
         check=False,
-        quantize="int8",
+        quantize=RECIPE,
         calibrate={port.name: samples},
         **more,
     )

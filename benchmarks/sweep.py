@@ -36,7 +36,7 @@ def main() -> None:
     if options.report:
         report(read(journal))
         return
-    architectures.stub_torchvision()
+    architectures.find_networks()
     import_all()
     done = {row["name"] for row in read(journal)} if not options.again else set()
     left = [n for n in architectures.names(options.only) if n not in done][: options.limit]

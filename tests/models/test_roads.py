@@ -95,7 +95,7 @@ def test_published_networks_take_both_roads(name: str) -> None:
     import architectures
 
     source = name.partition("/")[0]
-    architectures.stub_torchvision()
+    architectures.find_networks()
     pytest.importorskip(source, reason=f"needs {source}: make dev-torch")
     import roads
 

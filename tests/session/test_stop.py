@@ -187,6 +187,9 @@ ENDLESS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "max_pool": case("f32 1 2048 2048 16", "f32 1 2048 2048 16, ", **POOL),
     "average_pool": case("f32 1 2048 2048 16", "f32 1 2048 2048 16", **CONV),
+    "tree_ensemble": case(
+        f"*f32 {N >> 4} 4, i32 1 3, f32 1, -i32 1 65536, f32 1 1", f"f32 {N >> 4} 1 1", reduction="sum"
+    ),
     "non_max_suppression": case(
         "f32 1073741824 0 4, f32 1073741824 512 0, , , ", "i64 t 3"
     ),
@@ -238,15 +241,15 @@ LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
 def large(
     name: str, inputs: str, outputs: str, attrs: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """The program of one instruction, and zeros for its inputs. "*f32 2 3": a view of stride 0 of one element, "*0": of as
-    many as its first axis; "p 2 3": a weight packed from one; "w:i8", "t", "k:i8": constants, as in op_samples."""
+    """The program of one instruction, and zeros for its inputs, -1 for "-i32 2 3". "*f32 2 3": a view of stride 0 of one element,
+    "*0": of as many as its first axis; "p 2 3": a weight packed from one; "w:i8", "t", "k:i8": constants, as in op_samples."""
     op, values, constants, blocks = name.split()[0], [], [], []
     sides: tuple[list[int | None], list[int | None]] = ([], [])
     feeds: dict[str, Any] = {}
 
-    def port(dtype: str, shape: tuple[int, ...]) -> int:
+    def port(dtype: str, shape: tuple[int, ...], fill: int = 0) -> int:
         values.append(Value(f"x{len(feeds)}", dtype, shape, "input", len(feeds)))
-        feeds[values[-1].name] = np.zeros(shape, np.dtype(DTYPES[dtype].numpy))
+        feeds[values[-1].name] = np.full(shape, fill, np.dtype(DTYPES[dtype].numpy))
         return len(values) - 1
 
     def view(dtype: str, shape: tuple[int, ...], kept: int) -> int:
@@ -262,6 +265,8 @@ def large(
         shape = tuple(symbol(COUNTED) if word == "t" else int(word) for word in words)
         if kind.startswith("*"):
             return view(kind[1:], shape, 0)
+        if kind.startswith("-"):
+            return port(kind[1:], shape, -1)
         if kind == "p":
             source = view("f32", shape, 0) if 0 not in shape else port("f32", shape)
             values.append(Value("", "f32", shape, layout="panels"))
