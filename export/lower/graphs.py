@@ -35,7 +35,6 @@ TEXT: Final = "it reads text, which no program has; do that before the model"
 NEVER: Final = {
     **dict.fromkeys(("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch"), TEXT),
     "ImageDecoder": "it decodes files of images (JPEG, PNG ...); give the model the pixels",
-    "TfIdfVectorizer": "it counts words and pairs of them in text; count them before the model",
 }
 """Operators of ONNX that no program will have: why, and what to do."""
 
