@@ -32,8 +32,11 @@ Verdict = tuple[str, str]
 
 CLOSE: Final = {"float64": 1e-6, "float32": 1e-4, "float16": 4e-3, "bfloat16": 3e-2}
 """Relative and absolute; other types are equal."""
+RANDOM: Final = "bernoulli"
+"""In the names of cases whose answers are one draw of many: ours has its shape and type."""
 LONGEST: Final = 100
 """Characters of a reason."""
+OTHER: Final = "other numbers"
 
 
 def array(x: Any) -> Any:
@@ -49,7 +52,8 @@ def verdict(case: Any, *, guarded: bool) -> Verdict:
         feeds = {p.name: array(x) for p, x in zip(graph.input, ins, strict=False)}
         wanted = {p.name: array(x) for p, x in zip(graph.output, outs, strict=True)}
         found = once(case.model, feeds, wanted, guarded=guarded)
-        if found[0] != "right":
+        drawn = RANDOM in case.name and found == ("wrong", OTHER)
+        if found[0] != "right" and not drawn:
             return found
     return "right", ""
 
@@ -82,7 +86,7 @@ def compared(got: Feeds, wanted: Feeds) -> Verdict:
         elif not np.allclose(
             y.astype(np.float64), want.astype(np.float64), close, close, equal_nan=True
         ):
-            return "wrong", f"{name}: other numbers"
+            return "wrong", OTHER
     return "right", ""
 
 

@@ -24,6 +24,7 @@ from .delegates import chosen
 from .delegates.partition import partition
 from .graph.fix import fix, symbols
 from .graph.guarded import deciding, guard, read_example, told
+from .graph.randomness import seed_nodes
 from .graph.states import state_pairs
 from .lower import lower
 from .optimize.fuse import fuse
@@ -153,6 +154,13 @@ def _made(
     placements: list[Placement] = []
     for name, model in models.items():
         report.begin(name, model)
+        drawn = seed_nodes(model, options.random_seed)
+        report.notes += drawn
+        if drawn and runner is not None:
+            report.notes.append(
+                f"{name}: not compared with the module, whose random numbers are others"
+            )
+            runner = None
         if fill is not None:
             example = example_of(model)
             if runner is not None and example is not None:  # with the module's own weights

@@ -100,6 +100,12 @@ class Options:
         "the elements, is guarded to what the example has; a run with others fails, and the report names it",
         kind=((Mapping, str, os.PathLike), "a dict, or the path of an .npz file"),
     )
+    random_seed: int | None = row(
+        None,
+        "nodes of random numbers without a seed get this one and their number: the program gives the same numbers at each run; "
+        "without it they are refused",
+        kind=COUNT,
+    )
     fuse: bool = row(True, "one instruction an operator: same bits, slower", kind=FLAG)
     exec_mode: str = row(
         "auto",

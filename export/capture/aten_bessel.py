@@ -62,8 +62,7 @@ def _bessel(near: Sequence[float], far: Sequence[float], odd: bool, is_scaled: b
         y = op.Mul(y, op.Sign(x)) if odd else y
         if is_scaled:
             return y
-        half = op.Exp(op.Mul(size, real(0.5)))  # the whole may be infinite where the product is not
-        return op.Mul(op.Mul(y, half), half)
+        return op.Mul(y, op.Exp(size))  # infinite from 88.8 on, as PyTorch has it
 
     return in_f32(function)
 
@@ -73,8 +72,8 @@ i0e: Final = _bessel(I0_NEAR, I0_FAR, False, True)
 i1: Final = _bessel(I1_NEAR, I1_FAR, True, False)
 i1e: Final = _bessel(I1_NEAR, I1_FAR, True, True)
 
-STEPS: Final = 32
-"""Terms of the sum: up to 10 from -22 on, below which another formula is needed."""
+STEPS: Final = 10
+"""Terms of the sum up to 10, from 0 on."""
 TERMS: Final = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600)
 """Bernoulli numbers by factorials, of Euler and Maclaurin's sum."""
 
@@ -83,13 +82,38 @@ def polygamma(n: int, x: Any) -> Any:
     """(-1)^(n + 1) n! sum of (x + k)^(-n - 1) over k from 0 on; digamma for 0."""
     if n == 0:
         return digamma(x)
+    if n == 1:
+        return in_f32(_trigamma)(x)
     sign = 1.0 if n % 2 else -1.0
     return in_f32(lambda v: op.Mul(_zeta(v, n + 1), real(sign * math.factorial(n))))(x)
 
 
+def _trigamma(x: Any) -> Any:
+    """By reflection below 1/2, with the sine of the rounded product, as PyTorch has it at whole numbers too."""
+    below = op.Less(x, real(0.5))
+    sine = op.Sin(op.Mul(x, real(math.pi)))
+    y = _zeta_above(op.Where(below, op.Sub(real(1.0), x), x), 2)
+    return op.Where(below, op.Sub(op.Div(real(math.pi**2), op.Mul(sine, sine)), y), y)
+
+
 def _zeta(x: Any, s: int) -> Any:
-    """The sum of (x + k)^-s: terms up to 10, the rest by Euler and Maclaurin."""
-    z, total = x, op.Sub(x, x)
+    """The sum of (x + k)^-s. Below 0 the terms on both sides of 0 are sums from there on, the second without what comes before x;
+    infinite at 0 and whole numbers below it."""
+    zero, one = real(0.0), real(1.0)
+    below, low, high = op.LessOrEqual(x, zero), op.Floor(x), op.Ceil(x)
+    from_low = _zeta_above(op.Where(below, op.Sub(x, low), x), s)
+    other = op.Sub(
+        _zeta_above(op.Where(below, op.Sub(high, x), one), s),
+        _zeta_above(op.Where(below, op.Sub(one, x), one), s),
+    )
+    both = op.Sub(from_low, other) if s % 2 else op.Add(from_low, other)
+    y = op.Add(op.Where(below, both, from_low), op.Sub(x, x))  # NaN of infinity, as PyTorch has it
+    return op.Where(op.And(below, op.Equal(x, low)), real(math.inf), y)
+
+
+def _zeta_above(x: Any, s: int) -> Any:
+    """From 0 on: terms up to 10, the rest by Euler and Maclaurin."""
+    z, total = x, real(0.0)
     for _ in range(STEPS):
         is_short = op.Less(z, real(10.0))
         total = op.Add(total, op.Where(is_short, _inverse(z, s), real(0.0)))
@@ -111,13 +135,20 @@ def _inverse(z: Any, s: int) -> Any:
     return y
 
 
+STEPS_OF: Final = {
+    "FLOAT16": (8, 8, 8, 4, 2, 1),
+    "DOUBLE": (64, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1),
+}
+"""Powers of two that any float of the type is brought to 1 .. 2 by, the smallest that have fewer digits too; f32 and bf16 have others."""
+
+
 def frexp(x: Any) -> tuple[Any, Any]:
     """A mantissa of at least 1/2 and less than 1, and the power of two that it is to be multiplied by."""
     size, zero, one = op.Abs(x), full_like(x, 0), full_like(x, 1)
     is_other = op.Or(op.Or(op.Equal(size, zero), op.IsNaN(x)), op.IsInf(x))
     y = op.Where(is_other, one, size)
     power = op.Cast(op.Sub(y, y), to=INT32)
-    steps = (8, 4, 2, 1) if x.dtype.name == "FLOAT16" else (64, 64, 32, 16, 8, 4, 2, 1)
+    steps = STEPS_OF.get(x.dtype.name, (64, 64, 32, 16, 8, 4, 2, 1))
     for k in steps:
         is_large = op.GreaterOrEqual(y, full_like(x, 2.0**k))
         y = op.Where(is_large, op.Mul(y, full_like(x, 2.0**-k)), y)

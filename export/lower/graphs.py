@@ -30,16 +30,11 @@ from .table import BEHIND, FOLDS, LOWERINGS, WAYS
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
 
-RANDOM: Final = "it gives random numbers, and a program the same result for the same inputs; make what is random an input of the model"
+RANDOM: Final = "it gives random numbers, and a program the same result for the same inputs; make what is random an input of the model, or fix the numbers by a seed: --random-seed"
 TEXT: Final = "it reads text, which no program has; do that before the model"
 NEVER: Final = {
-    **dict.fromkeys(
-        ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"), RANDOM
-    ),
-    **dict.fromkeys(("Bernoulli", "Multinomial"), RANDOM),
     **dict.fromkeys(("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch"), TEXT),
     "ImageDecoder": "it decodes files of images (JPEG, PNG ...); give the model the pixels",
-    "TfIdfVectorizer": "it counts words and pairs of them in text; count them before the model",
 }
 """Operators of ONNX that no program will have: why, and what to do."""
 

@@ -36,13 +36,17 @@ CLOSE: Final = {"float64": 1e-6, "float32": 1e-4, "float16": 4e-3, "bfloat16": 3
 
 REFUSED: Final = (
     "adagrad", "adam", "momentum", "nesterov_momentum", "training_dropout",  # training
-    "bernoulli", "image_decoder", "melweightmatrix", "optional", "tfidfvectorizer",
+    "bernoulli", "image_decoder", "optional", "tfidfvectorizer",
     "equal_string", "regex", "string", "strnormalizer",
     "blackmanwindow", "hammingwindow", "hannwindow", "range_float", "range_bfloat16",  # float ranges
-    "loop11", "roialign_mode_max", "scan_sum", "unique_sorted_with_axis", "unique_sorted_with_negative_axis",
+    "loop11", "roialign_mode_max", "scan_sum",
     "not_2d", "not_3d", "not_4d",  # opset 1
 )  # fmt: skip
 """Beginnings of the names of cases that may be refused; every other must run."""
+
+
+RANDOM: Final = "bernoulli"
+"""Beginnings of the names of cases whose answers are one draw of many: ours has its shape and type."""
 
 
 def plain(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> Mapping[str, Any]:
@@ -66,7 +70,11 @@ def with_constants(model: onnx.ModelProto, feeds: dict[str, Array]) -> onnx.Mode
 
 
 def agrees(
-    way: Way, model: onnx.ModelProto, feeds: Mapping[str, Array], wanted: Mapping[str, Array]
+    way: Way,
+    model: onnx.ModelProto,
+    feeds: Mapping[str, Array],
+    wanted: Mapping[str, Array],
+    is_random: bool,
 ) -> None:
     """As it is or, where that is refused, with constants."""
     try:
@@ -77,6 +85,8 @@ def agrees(
     for name, want in wanted.items():
         y = np.asarray(got[name])
         assert (y.shape, y.dtype) == (want.shape, want.dtype), name
+        if is_random:
+            continue
         if want.dtype.kind in "iub":
             np.testing.assert_array_equal(y, want, name)
             continue
@@ -108,7 +118,7 @@ def test_cases_that_come_with_the_standard(module: str) -> None:
             wanted = {p.name: array(x) for p, x in zip(graph.output, outs, strict=True)}
             for way in ways:
                 try:
-                    agrees(way, case.model, feeds, wanted)
+                    agrees(way, case.model, feeds, wanted, name.startswith(RANDOM))
                 except PteronError as e:
                     assert name.startswith(REFUSED), f"{name}: {e}"
                 except AssertionError as e:

@@ -38,6 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(parser, "--hint", "hints", action="append", metavar="SYMBOL=N")
     option(parser, "--fix", "fix", action="append", metavar="SYMBOL=N")
     option(parser, "--example", "example", type=file, metavar="FILE")
+    option(parser, "--random-seed", "random_seed", type=integer, metavar="N")
     option(parser, "--delegate", "delegates", metavar="NAMES")
     option(parser, "--placement", "placement")
     option(parser, "--weights", "weights", type=Path, metavar="FILE")

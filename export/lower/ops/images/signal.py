@@ -1,4 +1,4 @@
-"""Fourier transforms as products with constant matrices, and the reverse of windows: Col2Im, MaxUnpool.
+"""Fourier transforms as products with constant matrices, weights of mel bins, and the reverse of windows: Col2Im, MaxUnpool.
 
 A transform of n points costs n^2 products, which for the lengths of audio frames a matmul does well; n must be a number.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
+import onnx_ir as ir
 from numpy.typing import NDArray
 
 from ....program import views
@@ -17,11 +19,14 @@ from ....sizes import Extent
 from ....sizes.extents import add, floordiv, mul, product, sub
 from ...context import Lowering
 from ...elementwise import convert
-from ...node import Node
+from ...node import NAMES, Node
 from ...refs import Ref
 from ...table import lowers
 from ..matrix.products import multiply
 from ..moving.pads import pad_constant
+
+MOST_BINS: Final = 1 << 12
+"""Rows and columns of a matrix of mel weights."""
 
 
 def fourier(n: int, parts: int, *, inverse: bool, onesided: bool) -> NDArray[np.float64]:
@@ -215,3 +220,46 @@ def lower_max_unpool(l: Lowering, n: Node) -> Ref:
     wanted = l.values.known(n[2], "the output's shape")
     end = [sub(w, have) for w, have in zip(wanted, shape, strict=True)]
     return pad_constant(l, y, [0] * len(shape), end, l.values.scalar(0, x.dtype))
+
+
+@lowers("MelWeightMatrix")
+def lower_mel_weights(l: Lowering, n: Node) -> Ref:
+    """[bins of a one-sided spectrum, triangles]: weights that are known at export."""
+    integers = [l.reshape(n[i], (1,)) for i in range(3)]
+    words = ("the number of bins", "the transform's length", "the sample rate")
+    count, length, rate = (
+        l.values.numbers(x, what)[0] for x, what in zip(integers, words, strict=True)
+    )
+    edges = [l.values.array(n[i]) for i in (3, 4)]
+    if edges[0] is None or edges[1] is None:
+        l.fail("an edge in Hz is computed while running; expected a constant")
+    low, high = (float(edge.reshape(-1)[0]) for edge in edges if edge is not None)
+    bins = length // 2 + 1
+    if not (1 <= count <= MOST_BINS and 1 <= bins <= MOST_BINS and rate > 0 and -700 < low < high):
+        l.fail(
+            f"{count} bins of {bins} from {low} to {high} Hz at {rate}; expected 1 to {MOST_BINS} and edges that ascend"
+        )
+    dtype = NAMES[ir.DataType(n.integer("output_datatype", 1))]
+    weights = mel_weights(count, length, rate, low, high)
+    if weights is None:
+        l.fail(f"{high} Hz lies beyond half the sample rate of {rate}")
+    return convert(l, l.values.constant(weights), dtype)
+
+
+def mel_weights(
+    count: int, length: int, rate: int, low: float, high: float
+) -> NDArray[np.float64] | None:
+    """Triangles over bins, their corners equally far apart in mel, as the standard's reference rounds them; None where one lies
+    outside."""
+    first, last = (2595 * np.log10(1 + hz / 700) for hz in (low, high))
+    mel = np.arange(count + 2) * ((last - first) / (count + 2)) + first
+    corner = ((length + 1) * (700 * (np.power(10, mel / 2595) - 1)) // rate).astype(np.int64)
+    bins = length // 2 + 1
+    if corner[0] < 0 or corner[-2] >= bins or corner[-1] > bins:
+        return None
+    left, middle, right = corner[:-2], corner[1:-1], corner[2:]
+    at = np.arange(bins)[:, None]
+    rise = np.where(middle > left, (at - left) / np.maximum(middle - left, 1), at == middle)
+    fall = (right - at) / np.maximum(right - middle, 1)
+    up, down = (at >= left) & (at <= middle), (at >= middle) & (at < right)
+    return np.where(down & (right > middle), fall, np.where(up, rise, 0.0)).astype(np.float64)

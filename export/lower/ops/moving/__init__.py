@@ -1,5 +1,5 @@
 """Lowerings of the family of schema/ops_moving.py; importing this enters them."""
 
-from . import indexing, movement, pads, shape, unique
+from . import indexing, movement, pads, random, shape, unique
 
-__all__ = ["indexing", "movement", "pads", "shape", "unique"]
+__all__ = ["indexing", "movement", "pads", "random", "shape", "unique"]

@@ -1,5 +1,5 @@
 """Lowerings of the family of schema/ops_sequence.py; importing this enters them."""
 
-from . import attention, recurrent
+from . import attention, ngrams, recurrent
 
-__all__ = ["attention", "recurrent"]
+__all__ = ["attention", "ngrams", "recurrent"]
