@@ -120,3 +120,28 @@ def test_an_if_inside_of_the_same_condition_is_decided() -> None:
         x = np.random.default_rng(m).standard_normal((2, 4, m)).astype(np.float32)
         (want,) = ReferenceEvaluator(proto).run(None, {"x": x})
         np.testing.assert_array_equal(run(program, {"x": x})["y"], want)
+
+
+@pytest.mark.parametrize("b, right", [(1, True), (2, False)])
+def test_ranks_of_outputs_say_which_axes_a_squeeze_without_axes_drops(b: int, right: bool) -> None:
+    """A network traced at batch 1 whose batch was declared free afterwards."""
+    proto = model(
+        [
+            N("ReduceMax", ["x", "last"], ["m"], keepdims=1),
+            N("Squeeze", ["m"], ["q"]),
+            N("Exp", ["q"], ["y"]),
+        ]
+    )
+    proto.graph.node.insert(0, N("Constant", [], ["last"], value_ints=[2]))
+    proto.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", F, ["n"]))
+    proto.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", F, ["b", 3, "m"]))
+    x = np.random.default_rng(0).standard_normal((b, 3, 5)).astype(np.float32)
+    captured = capture(proto)
+    assert "drops axis 0 (b)" in captured.meta["pteron.notes"][0]
+    program = lower(captured)
+    if right:
+        want = ReferenceEvaluator(proto).run(None, {"x": x})[0]
+        np.testing.assert_allclose(run(program, {"x": x})["y"], want, rtol=1e-6)
+    else:
+        with pytest.raises(Exception, match="1"):
+            run(program, {"x": x})
