@@ -42,6 +42,28 @@ def test_console_blocks_run(root: Path, checkout: Path) -> None:
         assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 
+def test_the_table_of_speed_is_that_of_the_results(root: Path) -> None:
+    sys.path.append(str(root / "benchmarks"))
+    import front
+
+    text = (root / "README.md").read_text()
+    assert front.filled(text) == text, "python benchmarks/front.py"
+
+
+def test_links_lead_to_files(root: Path) -> None:
+    pages = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=root, capture_output=True, text=True, check=True
+    )
+    dead = []
+    for page in pages.stdout.split():
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", (root / page).read_text(), flags=re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            path = target.partition("#")[0]
+            if path and "://" not in path and not ((root / page).parent / path).exists():
+                dead.append(f"{page}: {target}")
+    assert not dead
+
+
 def test_the_demo_gives_one_digest_for_int8_wherever_it_runs(root: Path, npu_python: Path) -> None:
     if shutil.which("qemu-hexagon") is None:
         pytest.skip("needs qemu-user")
