@@ -58,10 +58,20 @@ def test_links_lead_to_files(root: Path) -> None:
     for page in pages.stdout.split():
         text = re.sub(r"```.*?```|`[^`\n]*`", "", (root / page).read_text(), flags=re.S)
         for target in re.findall(r"\]\(([^)\s]+)\)", text):
-            path = target.partition("#")[0]
-            if path and "://" not in path and not ((root / page).parent / path).exists():
+            path, _, anchor = target.partition("#")
+            file = (root / page).parent / path if path else root / page
+            if "://" not in path and (
+                not file.exists() or (anchor and anchor not in anchors(file))
+            ):
                 dead.append(f"{page}: {target}")
     assert not dead
+
+
+def anchors(page: Path) -> set[str]:
+    """Of the headings, as GitHub and most site makers name them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_the_demo_gives_one_digest_for_int8_wherever_it_runs(root: Path, npu_python: Path) -> None:
