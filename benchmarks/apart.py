@@ -1,14 +1,55 @@
-"""Work in a process of its own, forked from one that has imported everything: a verdict whatever happens to it, and a journal of verdicts."""
+"""Work in a process of its own, forked from one that has imported everything: a verdict whatever happens to it, and a journal of verdicts.
+
+A sweep is `options`, then `each` of its names: a run that was ended goes on where it was.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import re
 import resource
 import signal
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+
+def options(about: str, journal: str, seconds: int) -> argparse.ArgumentParser:
+    """What every sweep can be asked; `journal` and `seconds` are defaults."""
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--only", default="", help="names that the expression finds")
+    parser.add_argument("--limit", type=int, default=10**6)
+    parser.add_argument("--minutes", type=float, default=10**6, help="begin none after these")
+    parser.add_argument("--journal", default=journal)
+    parser.add_argument("--seconds", type=int, default=seconds, help="of processor time for each")
+    parser.add_argument("--again", action="store_true", help="those in the journal, too")
+    parser.add_argument("--report", action="store_true", help="what the journal says")
+    return parser
+
+
+def each(
+    names: Iterable[str],
+    work: Callable[[str], dict[str, Any]],
+    line: Callable[[dict[str, Any]], str],
+    asked: argparse.Namespace,
+) -> list[dict[str, Any]]:
+    """Adds a row to the journal for each name that it lacks, and prints its line. All rows of the journal."""
+    journal = Path(asked.journal)
+    done = set() if asked.again else {row["name"] for row in read(journal)}
+    left = [n for n in names if n not in done and re.search(asked.only, n)][: asked.limit]
+    end = time.monotonic() + 60 * asked.minutes
+    for i, name in enumerate(left):
+        if time.monotonic() > end:
+            break
+        row = {"name": name, **work(name)}
+        add(journal, row)
+        print(f"{i + 1}/{len(left)} {line(row)}", flush=True)
+    return read(journal)
 
 
 def apart(work: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import argparse
 import collections
-import re
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
-from apart import add, apart, read, verdict
+from apart import apart, each, options, read, verdict
 from sweep import compare, kind_of
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree
@@ -36,51 +34,41 @@ WORST = ("killed", "traceback", "wrong", "slow", "differs", "refused", *GOOD)
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    options = parsed()
-    if options.report:
+    asked = parsed()
+    if asked.report:
         for journal in sorted(Path("build").glob("operators-*.jsonl")):
             report(journal.stem, read(journal))
         return
-    journal = Path(options.journal or f"build/operators-{options.dtype}.jsonl")
     torch.set_num_threads(1)
     pteron.export_model(torch.nn.Linear(4, 4), args=(torch.randn(2, 4),))  # fills all tables once
-    done = set() if options.again else {row["name"] for row in read(journal)}
-    dtype = getattr(torch, options.dtype)
-    left = [op for op in op_db if dtype in op.supported_dtypes("cpu")]
-    left = [op for op in left if name_of(op) not in done and re.search(options.only, name_of(op))]
-    end = time.monotonic() + 60 * options.minutes
-    for i, op in enumerate(left):
-        if time.monotonic() > end:
-            break
-        row = apart(lambda op=op: one(op, dtype, options.samples), options.seconds)
-        add(journal, {"name": name_of(op), **row})
-        print(f"{i + 1}/{len(left)} {name_of(op)}: {row['verdict']} {row['text']}", flush=True)
-    report(journal.stem, read(journal))
+    dtype = getattr(torch, asked.dtype)
+    table = {name_of(op): op for op in op_db if dtype in op.supported_dtypes("cpu")}
+
+    def work(name: str) -> dict[str, Any]:
+        return apart(lambda: one(table[name], dtype, asked.samples), asked.seconds)
+
+    report(Path(asked.journal).stem, each(table, work, line, asked))
 
 
 def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = options(__doc__, "", 60)
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--only", default="", help="names that the expression finds")
     parser.add_argument(
         "--samples", type=int, default=4, help="of each operator, spread over its list"
     )
-    parser.add_argument("--minutes", type=float, default=10**6, help="begin none after these")
-    parser.add_argument("--journal", help="default build/operators-DTYPE.jsonl")
-    parser.add_argument(
-        "--seconds", type=int, default=60, help="of processor time for each operator"
-    )
-    parser.add_argument("--again", action="store_true", help="those in the journal, too")
-    parser.add_argument("--report", action="store_true")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    asked.journal = asked.journal or f"build/operators-{asked.dtype}.jsonl"
+    return asked
+
+
+def line(row: dict[str, Any]) -> str:
+    return f"{row['name']}: {row['verdict']} {row['text']}"
 
 
 def report(title: str, rows: list[dict[str, Any]]) -> None:
     for row in sorted(rows, key=lambda r: (WORST.index(r["verdict"]), r["name"])):
         if row["verdict"] not in GOOD:
-            print(f"{row['name']}: {row['verdict']} {row['text']}")
+            print(line(row))
     count = collections.Counter(r["verdict"] for r in rows)
     print(f"{title}: {len(rows)} ({', '.join(f'{n} {v}' for v, n in count.most_common())})")
 

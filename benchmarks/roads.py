@@ -10,11 +10,8 @@ journal; what is there already is not run again, so a run that was ended goes on
 
 from __future__ import annotations
 
-import argparse
 import collections
-import re
 import tempfile
-import time
 import warnings
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +19,7 @@ from typing import Any, Final
 import architectures
 import numpy as np
 import torch
-from apart import add, apart, read, verdict
+from apart import apart, each, options, read, verdict
 
 import pteron
 from pteron.quantize.recipe import recipe
@@ -47,37 +44,13 @@ RECIPE: Final = recipe("int8", {}, algorithm="nearest")  # which layers, not how
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    options = parsed()
-    journal = Path(options.journal)
-    if options.report:
-        table(read(journal))
+    asked = options(__doc__, "build/roads.jsonl", 600).parse_args()
+    if asked.report:
+        table(read(Path(asked.journal)))
         return
     architectures.find_networks()
     torch.set_num_threads(1)
-    done = {row["name"] for row in read(journal)} if not options.again else set()
-    left = [n for n in names() if re.search(options.only, n) and n not in done][: options.limit]
-    end = time.monotonic() + 60 * options.minutes
-    for i, name in enumerate(left):
-        if time.monotonic() > end:
-            break
-        row = {"name": name, **apart(lambda name=name: compared(name), options.seconds)}
-        add(journal, row)
-        print(f"{i + 1}/{len(left)} {line(row)}", flush=True)
-    table(read(journal))
-
-
-def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--only", default="", help="names that the expression finds")
-    parser.add_argument("--limit", type=int, default=10**6)
-    parser.add_argument("--minutes", type=float, default=10**6, help="begin none after these")
-    parser.add_argument("--journal", default="build/roads.jsonl")
-    parser.add_argument("--seconds", type=int, default=600, help="of processor time for each")
-    parser.add_argument("--again", action="store_true", help="those in the journal, too")
-    parser.add_argument("--report", action="store_true")
-    return parser.parse_args()
+    table(each(names(), lambda n: apart(lambda: compared(n), asked.seconds), line, asked))
 
 
 def names() -> list[str]:

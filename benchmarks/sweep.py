@@ -11,11 +11,9 @@ forked from one that has imported everything, and a limit of processor time.
 
 from __future__ import annotations
 
-import argparse
 import collections
 import importlib
 import tempfile
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from typing import Any
 import architectures
 import numpy as np
 import torch
-from apart import add, apart, read, verdict
+from apart import apart, each, options, read, verdict
 
 import pteron
 from pteron.export.capture.check import differs
@@ -31,38 +29,16 @@ from pteron.export.capture.check import differs
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    options = parsed()
-    journal = Path(options.journal)
-    if options.report:
-        report(read(journal))
+    parser = options(__doc__, "build/sweep.jsonl", 60)
+    parser.add_argument("--layers", type=int, default=6)
+    asked = parser.parse_args()
+    if asked.report:
+        report(read(Path(asked.journal)))
         return
     architectures.find_networks()
     import_all()
-    done = {row["name"] for row in read(journal)} if not options.again else set()
-    left = [n for n in architectures.names(options.only) if n not in done][: options.limit]
-    end = time.monotonic() + 60 * options.minutes
-    for i, name in enumerate(left):
-        if time.monotonic() > end:
-            break
-        row = {"name": name, **deepest(name, options.layers, options.seconds)}
-        add(journal, row)
-        print(f"{i + 1}/{len(left)} {line(row)}", flush=True)
-    report(read(journal))
-
-
-def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--only", default="", help="names that the expression finds")
-    parser.add_argument("--limit", type=int, default=10**6)
-    parser.add_argument("--minutes", type=float, default=10**6, help="begin none after these")
-    parser.add_argument("--journal", default="build/sweep.jsonl")
-    parser.add_argument("--seconds", type=int, default=60, help="of processor time for each")
-    parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--again", action="store_true", help="those in the journal, too")
-    parser.add_argument("--report", action="store_true")
-    return parser.parse_args()
+    names = architectures.names(asked.only)
+    report(each(names, lambda n: deepest(n, asked.layers, asked.seconds), line, asked))
 
 
 def report(rows: list[dict[str, Any]]) -> None:

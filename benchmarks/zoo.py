@@ -205,7 +205,7 @@ def loss(got: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> tuple[float, 
         if w.dtype.kind not in "fc":
             share = float((g != w).mean()) if w.size else 0.0
         else:
-            difference = np.abs(g.astype(np.float64) - w)
+            difference = np.abs(np.atleast_1d(g.astype(np.float64) - w))
             difference[(np.isnan(g) & np.isnan(w)) | (g == w)] = 0
             finite = np.abs(w[np.isfinite(w)]).astype(np.float64)
             share = float(difference.max(initial=0) / max(finite.max(initial=0), 1e-3))

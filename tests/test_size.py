@@ -78,12 +78,14 @@ def symbols(library: Path, kind: str) -> set[str]:
     return {line.split()[-1].split("@")[0] for line in said("nm", "-D", kind, library)}
 
 
-def test_core_is_under_68_kilobytes(report: dict[str, Any]) -> None:
+def test_core_is_under_74_kilobytes(report: dict[str, Any]) -> None:
     """60 KB, and 5 for the relations of the rows: 2.7 KB evaluate them, 1.7 KB are their codes, 0.7 KB their errors. 13 KB
     of checks in kernels went for it. 0.7 KB for the watch that ends runs, 1.6 KB for what keeps verify, prepare and questions
     linear (an index of states 0.4, places of operands 0.6), 0.2 KB for the control word on the caller's threads, 0.3 KB for
-    structs that say their size, 0.5 KB for what callers may ask of instructions and nodes, 0.1 KB for nodes' names in errors."""
-    assert report["core"] < 68 * 1024, report["parts"]
+    structs that say their size, 0.5 KB for what callers may ask of instructions and nodes, 0.1 KB for nodes' names in errors. 2.9 KB prove that no run reads
+    memory that nothing wrote, 0.8 KB check the roles of states before they are saved, 1.0 KB bind sizes that are multiples of a
+    dimension, 0.5 KB compute sizes in floats."""
+    assert report["core"] < 74 * 1024, report["parts"]
 
 
 def test_text_is_under_6_kilobytes(report: dict[str, Any]) -> None:
@@ -91,8 +93,9 @@ def test_text_is_under_6_kilobytes(report: dict[str, Any]) -> None:
     assert 0 < report["parts"]["text"] < 6 * 1024, report["parts"]
 
 
-def test_library_is_under_800_kilobytes(report: dict[str, Any]) -> None:
-    assert report["library"] < 800 * 1024, report["parts"]
+def test_library_is_under_808_kilobytes(report: dict[str, Any]) -> None:
+    """800 KB, the core's last 5 and 2.3 for trees."""
+    assert report["library"] < 808 * 1024, report["parts"]
 
 
 def test_exports_are_what_the_public_headers_declare(library: Path) -> None:

@@ -29,6 +29,7 @@ from .optionals import remove_optionals
 from .origins import note_origins
 from .raising import raise_opset
 from .resizing import keep_corners
+from .squeezes import settle_squeezes
 
 OLDEST: Final = 6
 TRANSLATED: Final = 25
@@ -95,6 +96,7 @@ def capture_onnx(
     _plain_sizes(model)
     _forget_shapes(model)
     g.infer(model)
+    model.meta[g.NOTES] += settle_squeezes(model, ranks)
     for value, rank in zip(model.graph.outputs, ranks, strict=True):
         if value.shape is None and rank is not None:
             value.shape = ir.Shape([None] * rank)
@@ -261,7 +263,9 @@ def files_of(path: Path) -> list[Path]:
 
 
 def _check_external(model: ir.Model, where: str) -> None:
-    """External files exist, lie inside the model's folder, and are long enough; what lies in the model is, too."""
+    """External files exist, lie inside the model's folder, and are long enough; what lies in the model is, too. They are read
+    at the path that was checked: onnx_ir itself refuses a file with several names, as package managers that link files out
+    of a cache give it."""
     for owner, tensor in (*_tensors(model), *_function_tensors(model)):
         if not isinstance(tensor, ir.ExternalTensor):
             _check_inside(owner, tensor, where)
@@ -281,6 +285,16 @@ def _check_external(model: ir.Model, where: str) -> None:
             raise ModelError(
                 f"{where}: external data of {owner!r}: expected {need} bytes in {path.name}, got {path.stat().st_size}; the file is cut off"
             )
+    g.replace_tensors(model, _at_its_path)
+
+
+def _at_its_path(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    if not isinstance(tensor, ir.ExternalTensor) or not tensor.base_dir:
+        return tensor
+    path = (Path(tensor.base_dir) / tensor.location).resolve()
+    return ir.ExternalTensor(
+        path, tensor.offset, tensor.length, tensor.dtype, shape=tensor.shape, name=tensor.name or ""
+    )
 
 
 def _check_inside(owner: str, tensor: ir.TensorProtocol, where: str) -> None:

@@ -27,6 +27,7 @@ FRAGILE: Final = (
 """Operators that end the process or never end for values that they do not expect."""
 TIES: Final = ("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "argsort", "msort")
 """Operators that may choose any of equals."""
+CONVERSIONS: Final = ("_to_copy", "to", "convert_element_type")
 LARGEST: Final = 1 << 26
 """Elements of an input, beyond which sizes are not made larger."""
 ENOUGH: Final = 192
@@ -247,6 +248,7 @@ class Maker:
             moved,
             lambda: self._traced(values),
             lambda: self._is_one_point(leaves, spec),
+            lambda: is_left_open(torch, captured, values),
             lambda known: alone(torch, captured, values, known),
         )
 
@@ -305,6 +307,38 @@ def _is(target: Any, words: Sequence[str]) -> bool:
     return name in words or library in words
 
 
+def left_open(torch: Any, target: Any, args: Sequence[Any], result: Any) -> Any:
+    """Where a conversion to integers meets NaN or a float beyond the type: C and PyTorch leave open what it becomes. None: nowhere."""
+    if not _is(target, CONVERSIONS) or not isinstance(result, torch.Tensor):
+        return None
+    x = args[0]
+    if result.dtype == torch.bool or result.is_floating_point() or result.is_complex():
+        return None
+    if not isinstance(x, torch.Tensor) or not x.is_floating_point():
+        return None
+    whole, limits = x.double().trunc(), torch.iinfo(result.dtype)
+    outside = ~((whole >= float(limits.min)) & (whole < float(limits.max + 1)))
+    return outside if outside.any() else None
+
+
+def is_left_open(torch: Any, captured: Any, values: list[Any]) -> bool:
+    """Whether some conversion of the program meets such a float."""
+    found: list[str] = []
+
+    class Looks(torch.fx.Interpreter):  # type: ignore[misc]
+        def run_node(self, n: Any) -> Any:
+            result = super().run_node(n)
+            if n.op == "call_function":
+                args, _ = self.fetch_args_kwargs_from_env(n)
+                if left_open(torch, n.target, args, result) is not None:
+                    found.append(n.name)
+            return result
+
+    with torch.no_grad(), contextlib.suppress(Exception):
+        Looks(captured.program.graph_module).run(*flat_inputs(torch, captured, values))
+    return bool(found)
+
+
 def array_equal(torch: Any, a: Any, b: Any) -> bool:
     return array(torch, a).tobytes() == array(torch, b).tobytes() and a.shape == b.shape
 
@@ -328,7 +362,13 @@ def alone(torch: Any, captured: Any, values: list[Any], known: Mapping[str, Arra
             return tensor(torch, got) if same else result
 
         def is_excused(self, n: Any, got: Array, result: Any) -> bool:
-            """One of equals; or as far from the result in f64 as PyTorch's own."""
+            """One of equals, what PyTorch leaves open, or as far from the result in f64 as PyTorch's own."""
+            outside = left_open(torch, n.target, self.fetch_args_kwargs_from_env(n)[0], result)
+            if outside is not None:
+                held = ~outside.numpy()
+                return got.shape == held.shape and bool(
+                    np.array_equal(got[held], array(torch, result)[held])
+                )
             name = str(n.target)
             source = n.args[0] if "getitem" in name else n
             if not result.is_floating_point() and _is(source.target, TIES):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import collections
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -207,6 +207,20 @@ def initializer(
     )
     graph.register_initializer(value)
     return value
+
+
+def replace_tensors(model: ir.Model, by: Callable[[ir.TensorProtocol], ir.TensorProtocol]) -> None:
+    """Each initializer, and each tensor in an attribute, of functions too, becomes what `by` makes of it."""
+    for graph in graphs(model):
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                value.const_value = by(value.const_value)
+    for node in itertools.chain(nodes(model), *map(nodes_of, model.functions.values())):
+        for name, a in list(node.attributes.items()):
+            if a.type == ir.AttributeType.TENSOR and not a.is_ref():
+                new = by(a.as_tensor())
+                if new is not a.value:
+                    node.attributes[name] = ir.AttrTensor(name, new)
 
 
 def sizes(tensor: ir.TensorProtocol) -> ir.Shape:

@@ -6,6 +6,7 @@ a name fits everything, and whoever lowers the node states the relation where it
     X[n,c,*]   rank 2 and more; a letter is one extent in all of a node's operands, 4h a multiple of one, a number itself
     x[n,*r]    what is left is the same in all operands with that letter; x[~] is of the rank of the first operand
     k()        one element, of rank 0 or 1
+    k(*)       one element, of any rank
     w{m}       one element, or [m]
 """
 
@@ -165,7 +166,7 @@ OPERANDS: Final = {
     "RotaryEmbedding4": "X[b,h,s,e] cos_cache[*] sin_cache[*] position_ids[b,s]",
     "RotaryEmbedding3": "X[b,s,e] cos_cache[*] sin_cache[*] position_ids[b,s]",
     "Loop": "M() cond()",
-    "If": "cond()",
+    "If": "cond(*)",
 }  # fmt: skip
 
 BATCH_FIRST: Final = {
@@ -336,7 +337,7 @@ def _check_order(perm: list[int], rank: int) -> None:
 def _check_operand(row: Operand, shape: Known, first: Known | None, bound: _Bound) -> None:
     shown = [f"?{i}" if n is None else n for i, n in enumerate(shape)]
     if row.kind == "(" or (row.kind == "{" and all(n == 1 for n in shape)):
-        if len(shape) > 1 or any(n not in (1, None) for n in shape):
+        if len(shape) > 1 > len(row.sizes) or any(n not in (1, None) for n in shape):
             raise NotAllowedError(f"expected one element as {row.name}, got {shown}")
         return
     if "~" in row.sizes and first is not None and len(shape) != len(first):

@@ -126,17 +126,12 @@ def _weight(tensor: ir.TensorProtocol) -> Weight:
 
 def _load(model: ir.Model) -> None:
     """Reads what lies in other files."""
-    for graph in g.graphs(model):
-        for value in graph.initializers.values():
-            if isinstance(value.const_value, ir.ExternalTensor):
-                value.const_value = _here(value.const_value)
-    for node in g.nodes(model):
-        for name, a in list(node.attributes.items()):
-            if a.type == ir.AttributeType.TENSOR and isinstance(a.value, ir.ExternalTensor):
-                node.attributes[name] = ir.AttrTensor(name, _here(a.value))
+    g.replace_tensors(model, _here)
 
 
-def _here(tensor: ir.ExternalTensor) -> ir.TensorProtocol:
+def _here(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    if not isinstance(tensor, ir.ExternalTensor):
+        return tensor
     return ir.Tensor(tensor.numpy().copy(), dtype=tensor.dtype, name=tensor.name)
 
 

@@ -28,7 +28,7 @@ from ..sizes.extents import same
 from . import elementwise, rearrange
 from .env import Env
 from .ports import Result, check_dtypes
-from .refs import Codes, Known, Ref, RefusedError
+from .refs import Codes, ImpossibleError, Known, Ref, RefusedError
 from .sizes import Sizes
 from .values import Values
 
@@ -254,12 +254,15 @@ class Lowering:
 
     @contextlib.contextmanager
     def block(self) -> Iterator[Scope]:
-        """Instructions inside `with` go to a block of their own, whose index is `scope.index`."""
+        """Instructions inside `with` go to a block of their own, whose index is `scope.index`. What is impossible there may
+        never be run."""
         scope = Scope(len(self.blocks))
         self.blocks.append(None)
         self.scopes.append(scope)
         try:
             yield scope
+        except ImpossibleError as error:
+            raise RefusedError(str(error)) from error
         finally:
             self.scopes.pop()
             self.blocks[scope.index] = Block(

@@ -23,7 +23,7 @@ from . import rearrange
 from .context import Lowering, Origin
 from .env import Failure
 from .node import NAMES, Node
-from .refs import Known, Ref, RefusedError, TwoRanksError
+from .refs import ImpossibleError, Known, Ref, RefusedError, TwoRanksError
 from .standard import check_node
 from .table import BEHIND, FOLDS, LOWERINGS, WAYS
 
@@ -119,7 +119,7 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
     except TwoRanksError:
         raise
     except (RefusedError, MemoryError) as e:
-        if not top:
+        if not top or (l.env.ways and isinstance(e, ImpossibleError)):
             raise
         noted(l, node, e, operands)
     except Exception as e:

@@ -16,6 +16,10 @@ class RefusedError(Exception):
     """This node cannot be lowered; the text says what was expected, what it got, what to do."""
 
 
+class ImpossibleError(RefusedError):
+    """The standard does not allow the node its operands: a run that comes here ends in an error, in any runtime."""
+
+
 class TwoRanksError(RefusedError):
     """The branches of an If give tensors of two ranks: whoever walks the graph may lower what is behind it for each."""
 

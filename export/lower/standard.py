@@ -16,14 +16,14 @@ from ..graph import allowed
 from ..graph.definitions import NotAllowedError
 from .context import Lowering
 from .node import Node
-from .refs import Ref, RefusedError
+from .refs import ImpossibleError, Ref, RefusedError
 
 TOLD: Final = 64
 """Known elements of so many are told to the inference of shapes: axes, sizes, pads."""
 
 
 def check_node(l: Lowering, node: Node, inside: bool) -> None:
-    """Raises RefusedError where the standard does not allow the node. `inside`: of a function's body, of which only that
+    """Raises RefusedError where the standard does not allow the node, ImpossibleError its operands. `inside`: of a function's body, of which only that
     dtypes agree is asked: the standard's own bodies are not always of the types that it lists."""
     schema = allowed.schema_of(node.op_type, node.opset, node.domain)
     if schema is None:
@@ -36,9 +36,12 @@ def check_node(l: Lowering, node: Node, inside: bool) -> None:
         allowed.check_form(schema, node.attrs, there, len(node.wanted))
         known = {i: t for i, x in enumerate(node.inputs) if (t := _numbers(l, x)) is not None}
         types = [_type(x) for x in node.inputs]
-        allowed.check_types(schema, node.attrs, types, known, len(node.wanted), l.env.allowed)
     except NotAllowedError as error:
         raise RefusedError(str(error)) from error
+    try:
+        allowed.check_types(schema, node.attrs, types, known, len(node.wanted), l.env.allowed)
+    except NotAllowedError as error:
+        raise ImpossibleError(str(error)) from error
 
 
 def _text(x: Ref | None) -> str:

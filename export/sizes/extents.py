@@ -18,6 +18,7 @@ import sympy
 from pteron.schema.layout import ExprOp
 
 from . import HUGE, Extent, choices
+from .canonical import canonical
 from .floats import Real, Whole, applied_floats
 
 
@@ -53,15 +54,23 @@ def extent(x: Any) -> Extent:
 
 
 def add(a: Extent, b: Extent) -> Extent:
-    return extent(a + b)
+    return extent(_shorter(a + b))
 
 
 def sub(a: Extent, b: Extent) -> Extent:
-    return extent(a - b)
+    return extent(_shorter(a - b))
 
 
 def mul(a: Extent, b: Extent) -> Extent:
     return extent(a * b)
+
+
+def _shorter(x: Extent) -> Extent:
+    """In one form where Min and Max meet and that is shorter: (n + Max(0, 8 - n) - Max(8, n)) is 0."""
+    if isinstance(x, int) or len(x.atoms(sympy.Min, sympy.Max)) < 2:
+        return x
+    one = canonical(x)
+    return one if one.count_ops() < x.count_ops() else x
 
 
 def product(xs: Iterable[Extent]) -> Extent:
@@ -81,7 +90,9 @@ def floordiv(a: Extent, b: Extent) -> Extent:
         if isinstance(-part, sympy.Mod) and sympy.Mod(a - part, b) == -part:
             a = a - part
             break
-    return extent(sympy.floor(sympy.expand(_opened(sympy.sympify(a), b, sympy.floor) / b)))
+    return extent(
+        _shorter(sympy.floor(sympy.expand(_opened(sympy.sympify(a), b, sympy.floor) / b)))
+    )
 
 
 def ceildiv(a: Extent, b: Extent) -> Extent:
@@ -89,7 +100,9 @@ def ceildiv(a: Extent, b: Extent) -> Extent:
         return -(-a // b)
     if _is_negated(a):
         return mul(-1, floordiv(mul(-1, a), b))
-    return extent(sympy.ceiling(sympy.expand(_opened(sympy.sympify(a), b, sympy.ceiling) / b)))
+    return extent(
+        _shorter(sympy.ceiling(sympy.expand(_opened(sympy.sympify(a), b, sympy.ceiling) / b)))
+    )
 
 
 def _opened(a: sympy.Expr, b: Extent, kind: Any) -> sympy.Expr:
@@ -169,25 +182,32 @@ def same(a: Extent, b: Extent) -> bool:
 def _same(a: Extent, b: Extent) -> bool:
     if a == b:
         return True
-    names = sorted(symbols_of(a) | symbols_of(b), key=lambda s: str(s.name))
-    for first, step in POINTS:
-        sizes = {s: first + step * i for i, s in enumerate(names)}
-        try:
-            if evaluate(a, sizes) != evaluate(b, sizes):
-                return False
-        except ZeroDivisionError:  # a size by which another is divided may be 0 there
-            continue
+    if any(x != y for x, y in _tried(a, b)):
+        return False
     difference = sympy.expand(sympy.sympify(a) - b)
     return all(map(_is_zero, _cases(difference)))
 
 
+def _tried(a: Extent, b: Extent) -> Iterator[tuple[int, int]]:
+    """Both at some sizes."""
+    names = sorted(symbols_of(a) | symbols_of(b), key=lambda s: str(s.name))
+    for first, step in POINTS:
+        sizes = {s: first + step * i for i, s in enumerate(names)}
+        try:
+            yield evaluate(a, sizes), evaluate(b, sizes)
+        except ZeroDivisionError:  # a size by which another is divided may be 0 there
+            continue
+
+
 def _is_zero(x: sympy.Expr) -> bool:
     """Proved. Not tried where it would take seconds: the sizes are compared by the runtime then."""
-    return bool(x == 0 or (x.count_ops() <= PROVED and sympy.simplify(x) == 0))
+    if x == 0 or x.count_ops() > PROVED:
+        return bool(x == 0)
+    return bool((canonical(x) if x.has(sympy.Min, sympy.Max) else sympy.simplify(x)) == 0)
 
 
 PROVED = 100
-"""Operations of a difference that is simplified to see whether it is 0."""
+"""Operations of a difference that is looked into to see whether it is 0, or below."""
 
 
 def _cases(x: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -216,6 +236,8 @@ def at_most(a: Extent, b: Extent) -> bool:
     """Proved a <= b for all sizes."""
     if isinstance(a, int) and isinstance(b, int):
         return a <= b
+    if any(x > y for x, y in _tried(a, b)):
+        return False
     difference = sympy.expand(sympy.sympify(b) - a)
     return all(d.is_nonnegative or _least(d).is_nonnegative for d in _cases(difference))
 

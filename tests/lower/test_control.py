@@ -10,6 +10,7 @@ import onnxruntime
 import pytest
 from lower.test_families import floats
 
+from pteron.export.capture import capture
 from pteron.export.lower import lower
 from pteron.export.optimize.fuse import fuse
 from pteron.export.program.interpret import run
@@ -52,6 +53,22 @@ agraph (float[n, 4] x, bool flag) => (float[n, 4] y) {{
 def test_branches_see_outer_values() -> None:
     feeds = [{"x": floats((3, 4)), "flag": np.array(v)} for v in (True, False)]
     agrees(IF.format(other="n", body="q = Mul(x, h)"), *feeds)
+
+
+@pytest.mark.parametrize("shape", ["1", "1, 1", "1, 1, 1"])
+def test_a_condition_is_one_element_of_any_rank(shape: str) -> None:
+    model = parsed(f"""
+    agraph (float[2] x, bool[{shape}] c) => (float[2] y) {{
+        y = If (c) <
+            then_branch = a () => (float[2] p) {{ p = Neg(x) }},
+            else_branch = b () => (float[2] q) {{ q = Abs(x) }}
+        >
+    }}""")
+    program = lower(capture(model))
+    for flag in (True, False):
+        c = np.full([1] * (shape.count(",") + 1), flag)
+        got = run(program, {"x": np.array([1, -2], np.float32), "c": c})["y"]
+        np.testing.assert_array_equal(got, [-1, 2] if flag else [1, 2])
 
 
 def test_an_axis_that_differs_between_branches_is_counted() -> None:

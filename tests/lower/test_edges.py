@@ -504,3 +504,19 @@ def test_axes_that_a_function_body_takes_for_granted_are_checked(shape: str) -> 
     graph = onnx_text("y = MeanVarianceNormalization(x)", x=f"f32[{shape}]")
     with pytest.raises(LoweringError, match="expected axes from"):
         lower(graph)
+
+
+@pytest.mark.parametrize(
+    ("axes", "match"),
+    [
+        ("1,2", "its axes have the shape .1, 2.; expected a row of them"),
+        ("4", "4 axes of rank 3; expected each once"),
+        ("1000000000", "1000000000 axes of rank 3"),
+        ("n", "the number of its axes is n"),
+    ],
+)
+@pytest.mark.parametrize("op", ["ReduceProd", "ReduceSum", "Squeeze"])
+def test_axes_of_a_run_are_a_row_of_at_most_so_many(op: str, axes: str, match: str) -> None:
+    graph = onnx_text(f"y = {op}(x, a)", x="f32[1, 1, 1]", a=f"i64[{axes}]")
+    with pytest.raises(LoweringError, match=match):
+        lower(graph)

@@ -77,3 +77,22 @@ def test_a_size_that_others_are_divided_by_is_not_tried_at_0() -> None:
     n, by = (sympy.Symbol(k, integer=True, nonnegative=True) for k in "ns")
     rest = sympy.Mod(n, by)
     assert e.same(sympy.Max(by, 1) * rest, by * rest)
+
+
+def test_min_and_max_have_one_form() -> None:
+    padded = e.add(N, e.maximum(0, e.sub(256, N)))
+    assert e.same(padded, e.maximum(256, N)) and e.same(e.sub(padded, e.maximum(N, 256)), 0)
+    assert e.same(e.minimum(N, M), e.sub(e.add(N, M), e.maximum(N, M)))
+    assert not e.same(e.minimum(N, M), e.maximum(N, M))
+    assert e.floordiv(e.sub(padded, e.maximum(256, N)), 256) == 0
+
+
+def test_windows_of_a_padded_length_end() -> None:
+    """sympy.simplify goes through all orders of the arguments of Min and Max."""
+    padded = e.add(N, e.maximum(0, e.sub(256, N)))
+    frames = e.add(e.floordiv(e.add(e.maximum(256, N), 255), 256), 4)
+    ends = [
+        e.maximum(0, e.sub(e.minimum(e.add(e.maximum(1, e.floordiv(padded, 256)), i), frames), i))
+        for i in range(5)
+    ]
+    assert all(e.evaluate(n, {N: 700}) == 2 and not e.same(n, ends[0]) for n in ends[1:] or ends)

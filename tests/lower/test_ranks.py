@@ -120,3 +120,72 @@ def test_an_if_inside_of_the_same_condition_is_decided() -> None:
         x = np.random.default_rng(m).standard_normal((2, 4, m)).astype(np.float32)
         (want,) = ReferenceEvaluator(proto).run(None, {"x": x})
         np.testing.assert_array_equal(run(program, {"x": x})["y"], want)
+
+
+@pytest.mark.parametrize("b, right", [(1, True), (2, False)])
+def test_ranks_of_outputs_say_which_axes_a_squeeze_without_axes_drops(b: int, right: bool) -> None:
+    """A network traced at batch 1 whose batch was declared free afterwards."""
+    proto = model(
+        [
+            N("ReduceMax", ["x", "last"], ["m"], keepdims=1),
+            N("Squeeze", ["m"], ["q"]),
+            N("Exp", ["q"], ["y"]),
+        ]
+    )
+    proto.graph.node.insert(0, N("Constant", [], ["last"], value_ints=[2]))
+    proto.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", F, ["n"]))
+    proto.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", F, ["b", 3, "m"]))
+    x = np.random.default_rng(0).standard_normal((b, 3, 5)).astype(np.float32)
+    captured = capture(proto)
+    assert "drops axis 0 (b)" in captured.meta["pteron.notes"][0]
+    program = lower(captured)
+    if right:
+        want = ReferenceEvaluator(proto).run(None, {"x": x})[0]
+        np.testing.assert_allclose(run(program, {"x": x})["y"], want, rtol=1e-6)
+    else:
+        with pytest.raises(Exception, match="1"):
+            run(program, {"x": x})
+
+
+GEMM = [*squeezed("x", 2, "q"), N("Gemm", ["q", "q"], ["y"], transB=1)]
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_rank_that_no_node_behind_allows_is_refused_by_the_run(
+    inside: bool, swapped: bool
+) -> None:
+    """silero's voice activity: an LSTM behind squeeze(-1), over two axes more where the axis stays."""
+    nodes = [onnx.NodeProto.FromString(n.SerializeToString()) for n in GEMM]
+    if swapped:  # the branch that is possible is the other
+        a, b = nodes[3].attribute
+        a.name, b.name = b.name, a.name
+        nodes.insert(2, N("Not", ["q.c"], ["q.not"]))
+        nodes[4].input[0] = "q.not"
+    if inside:
+        then = helper.make_graph(nodes, "t", [], [onnx.ValueInfoProto(name="y")])
+        other = helper.make_graph(
+            [N("ReduceSum", ["x", "last"], ["z"], keepdims=0)],
+            "e",
+            [],
+            [onnx.ValueInfoProto(name="z")],
+        )
+        nodes = [
+            N("Constant", [], ["last"], value_ints=[2]),
+            N("If", ["flag"], ["y"], then_branch=then, else_branch=other),
+        ]
+    proto = model(nodes)
+    if inside:
+        proto.graph.input.append(helper.make_tensor_value_info("flag", TensorProto.BOOL, []))
+    program = fuse(lower(capture(proto)))
+    rng = np.random.default_rng(0)
+    given = {"flag": np.array(True)} if inside else {}
+    x = rng.standard_normal((3, 3, 1)).astype(np.float32)
+    want = x[:, :, 0] @ x[:, :, 0].T
+    np.testing.assert_allclose(run(program, {"x": x, **given})["y"], want, rtol=1e-5)
+    wide = rng.standard_normal((3, 3, 2)).astype(np.float32)
+    with pytest.raises(Exception, match=r"index|only its"):
+        run(program, {"x": wide, **given})
+    if inside:
+        got = run(program, {"x": wide, "flag": np.array(False)})["y"]
+        np.testing.assert_allclose(got, wide.sum(2), rtol=1e-5)

@@ -17,7 +17,12 @@ FOUND = (
     "mean by the example's size",
     "halves away from zero",
 )
-RIGHT = ("attention over tokens", "of equal integers", "a state")
+RIGHT = (
+    "attention over tokens",
+    "of equal integers",
+    "a root of a negative as an integer",
+    "a state",
+)
 
 
 @pytest.mark.parametrize("name", FOUND)

@@ -12,6 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from pteron.schema.shape import MAX_RANK
+
 from ....program.terms import le, lt
 from ...context import Lowering
 from ...elementwise import convert
@@ -44,10 +46,16 @@ def by_axes(l: Lowering, n: Node) -> list[Ref | None] | None:
     axes = n.get(at)
     if axes is None or l.values.array(axes) is not None:
         return None
-    (count,) = axes.shape if axes.rank else (1,)
+    if axes.rank > 1:
+        l.fail(
+            f"its axes have the shape [{', '.join(map(str, axes.shape))}]; expected a row of them"
+        )
+    count = axes.shape[0] if axes.rank else 1
     if not isinstance(count, int):
         l.fail(f"the number of its axes is {count}; expected a number")
     rank = n[0].rank + (count if n.op_type == "Unsqueeze" else 0)
+    if count > rank or rank > MAX_RANK:
+        l.fail(f"{count} axes of rank {rank}; expected each once, and a rank of at most {MAX_RANK}")
     ways = [c for c in itertools.combinations(range(rank), count) if _may_be(n, c)]
     if not 1 <= len(ways) <= MOST:
         l.fail(
