@@ -25,6 +25,7 @@ from . import contrib
 from .contrib.maps import without_map_types
 from .functions import inline
 from .nodes import check_forms, check_types
+from .optionals import remove_optionals
 from .origins import note_origins
 from .raising import raise_opset
 from .resizing import keep_corners
@@ -80,6 +81,7 @@ def capture_onnx(
     inline(model, where)
     foreign = contrib.adopt(model)
     model.meta[g.NOTES] = contrib.drop_maps(model)
+    remove_optionals(model)
     note_origins(model)
     name_nodes(model)
     name_values(model)

@@ -219,7 +219,7 @@ def strings() -> onnx.ModelProto:
 def sequences() -> onnx.ModelProto:
     nodes = [
         helper.make_node("Optional", ["x"], ["e"]),
-        helper.make_node("OptionalGetElement", ["e"], ["y"]),
+        helper.make_node("Identity", ["e"], ["y"]),
     ]
     return model(nodes)
 

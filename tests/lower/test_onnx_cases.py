@@ -39,7 +39,7 @@ REFUSED: Final = (
     "bernoulli", "image_decoder", "optional", "tfidfvectorizer",
     "equal_string", "regex", "string", "strnormalizer",
     "blackmanwindow", "hammingwindow", "hannwindow", "range_float", "range_bfloat16",  # float ranges
-    "loop11", "roialign_mode_max", "scan_sum",
+    "loop11", "scan_sum",
     "not_2d", "not_3d", "not_4d",  # opset 1
 )  # fmt: skip
 """Beginnings of the names of cases that may be refused; every other must run."""

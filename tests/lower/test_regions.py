@@ -95,3 +95,15 @@ def test_cubic_samples_at_the_border_are_clamped_each(opset: int, mode: str, cor
     (want,) = InferenceSession(model.SerializeToString()).run(None, feeds)
     got = run(lower(capture_onnx(model)), feeds)["y"]
     np.testing.assert_allclose(got, want, atol=1e-4)
+
+
+@pytest.mark.parametrize("half", ["half_pixel", "output_half_pixel"])
+@pytest.mark.parametrize("images", [1, 2])
+def test_the_largest_tap_of_regions(half: str, images: int) -> None:
+    """Across the edges too, where samples outside count as 0."""
+    attrs = f"mode='max', output_height=2, output_width=3, sampling_ratio=2, coordinate_transformation_mode='{half}'"
+    x = np.random.default_rng(2).normal(size=(images, 3, 6, 7)).astype(np.float32)
+    boxes = np.array([[0, 0, 4, 5], [-3, 1.5, 9, 8], [2.25, 2, 6.5, 4]], np.float32)
+    feeds = {"x": x, "b": boxes, "i": np.array([0, images - 1, 0])}
+    text = f"y = RoiAlign(x, b, i, {attrs})"
+    agrees_with_onnxruntime(text, feeds, x="f32[n, 3, h, w]", b="f32[r, 4]", i="i64[r]")

@@ -84,31 +84,71 @@ def lower_affine_grid(l: Lowering, n: Node) -> Ref:
 
 @lowers("RoiAlign")
 def lower_roi_align(l: Lowering, n: Node) -> Ref:
-    """Mean of a grid of bilinear samples in each bin of each region."""
+    """Mean of a grid of bilinear samples in each bin of each region; or the largest of their taps times their weights."""
     x, regions, owner = n[0], convert(l, n[1], "f32"), convert(l, n[2], "i64")
     points = n.integer("sampling_ratio")
-    if points <= 0 or n.text("mode", "avg") != "avg":
+    mode = n.text("mode", "avg")
+    if points <= 0 or mode not in ("avg", "max"):
         l.fail(
-            f"sampling_ratio {points}, mode {n.text('mode', 'avg')}; expected a ratio above 0 and avg: the number of "
-            "samples must not depend on the regions"
+            f"sampling_ratio {points}, mode {mode}; expected a ratio above 0, avg or max: the number of samples must not "
+            "depend on the regions"
         )
     rows, columns = n.integer("output_height", 1), n.integer("output_width", 1)
     count = regions.shape[0]
     places = _sample_places(l, n, regions, (rows * points, columns * points))
     image = channels_last(l, convert(l, x, "f32"))
     inside = _clamped(l, places, image)
-    if same(image.shape[0], 1):
-        flat = l.reshape(inside, (1, mul(count, rows * points), columns * points, 2))
+    if mode == "max":
+        values = _largest_tap(l, image, owner, inside)
     else:
-        image = l.one("gather", [image, owner], {}, "f32", (count, *image.shape[1:]))
-        flat = inside
-    values = sample(l, image, flat, "border")
+        values = _of_regions(l, image, owner, inside)
     values = l.reshape(values, (count, rows * points, columns * points, x.shape[1]))
     values = _zero_outside(l, values, places, image)
     split = l.reshape(values, (count, rows, points, columns, points, x.shape[1]))
     bins = l.transpose(split, (0, 5, 1, 3, 2, 4))
-    attrs = {"kind": "mean", "count": 2}
+    attrs = {"kind": "max" if mode == "max" else "mean", "count": 2}
     return convert(l, l.one("reduce", [bins], attrs, "f32", bins.shape[:4]), x.dtype)
+
+
+def _of_regions(l: Lowering, image: Ref, owner: Ref, places: Ref) -> Ref:
+    """Bilinear values [regions p q c in any order of the first] of each region's image at [regions, p, q, (x, y)]."""
+    count, p, q = places.shape[:3]
+    if same(image.shape[0], 1):
+        return sample(l, image, l.reshape(places, (1, mul(count, p), q, 2)), "border")
+    image = l.one("gather", [image, owner], {}, "f32", (count, *image.shape[1:]))
+    return sample(l, image, places, "border")
+
+
+def _largest_tap(l: Lowering, image: Ref, owner: Ref, places: Ref) -> Ref:
+    """The largest of the four taps of each place, each times its weight, as ONNX's reference and onnxruntime have mode max."""
+    b, h, w, c = image.shape
+    pixels = l.reshape(image, (mul(mul(b, h), w), c))
+    x, y = (l.slice(places, 3, i, 1) for i in (0, 1))
+    width, height = (l.slice(_sizes(l, image), 0, i, 1) for i in (0, 1))
+    own = l.reshape(owner, (owner.shape[0], 1, 1, 1))
+
+    def far(at: Term, size: Term, is_far: bool) -> Term:
+        low = cast(term("floor", at), "i64")
+        return term("min", low + 1, size - 1) if is_far else low
+
+    def tap(right: bool, under: bool) -> Ref:
+        def at(px: Term, py: Term, m: Term, n: Term, k: Term) -> Term:
+            return (k * n + far(py, n, under)) * m + far(px, m, right)
+
+        def weight(v: Term, px: Term, py: Term) -> Term:
+            for p, is_far in ((px, right), (py, under)):
+                part = p - term("floor", p)
+                v = v * (part if is_far else 1.0 - part)
+            return v
+
+        rows = l.pointwise(at, [x, y, width, height, own], "i64")
+        flat = l.reshape(rows, (product(rows.shape),))
+        taken = l.one("gather", [pixels, flat], {}, "f32", (*flat.shape, c))
+        return l.pointwise(weight, [l.reshape(taken, (*places.shape[:3], c)), x, y], "f32")
+
+    taps = [tap(right, under) for right in (False, True) for under in (False, True)]
+    y01, y23 = (l.pointwise(lambda a, d: term("max", a, d), taps[i : i + 2], "f32") for i in (0, 2))
+    return l.pointwise(lambda a, d: term("max", a, d), [y01, y23], "f32")
 
 
 def _sample_places(l: Lowering, n: Node, regions: Ref, grid: tuple[int, int]) -> Ref:
