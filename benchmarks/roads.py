@@ -6,6 +6,7 @@
 Each network, of random weights and a small picture, is exported in f32 and in static int8 from either. The roads are compared by nodes
 after the passes, layers quantized of how many there are, and bytes of the program without names. A line for each goes to the
 journal; what is there already is not run again, so a run that was ended goes on. Every network has a process of its own.
+Weights keep their names, which the roads give otherwise: where those cross a page, the files differ by 16,384 bytes and in nothing else.
 """
 
 from __future__ import annotations

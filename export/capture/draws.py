@@ -1,12 +1,10 @@
 """Values for the inputs of a module beside those of its example: what an operator may treat otherwise, in the domain that the example shows.
 
 Integers keep to the set of values that the example has, as they may be places; more of them where the module takes them.
-Rows that are in ascending order in the example stay so: searchsorted and bucketize mean nothing else.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -21,23 +19,15 @@ WIDE: Final = [
     *(65536, 2**24 + 1, 2**31 - 1, -(2**31), 2**31, 2**33 + 5, -(2**40) - 1),
 ]  # fmt: skip
 """Integers about the limits of narrower types, and of f32."""
+SCALES: Final = {"small values": 2.0**-10, "large values": 200.0}
+"""What the floats of an example are multiplied by."""
 SIGNED: Final = (None, (-(1 << 15), 1 << 15), (-100, 100), (-4, 4), (-2, 2))
-COUNTED: Final = ((0, 1 << 15), (0, 1000), (0, 100), (0, 16), (0, 4), (0, 2))
-"""Ranges of integers that are tried for an input, until the module takes them; None: WIDE."""
+COUNTED: Final = (1 << 15, 1000, 100, 16, 4, 2)
+"""Ranges of integers, from their least to before their last, that are tried for an input until the module takes them; None: WIDE.
+COUNTED begin at 0."""
 
 
-def _in_order(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Sorts what is drawn where the example is sorted along its last axis."""
-
-    @functools.wraps(draw)
-    def ordered(torch: Any, x: Any, *how: Any) -> Any:
-        y = draw(torch, x, *how)
-        return y.sort(-1).values if _is_sorted(torch, x) else y
-
-    return ordered
-
-
-def _is_sorted(torch: Any, x: Any) -> bool:
+def is_sorted(torch: Any, x: Any) -> bool:
     """At least four elements a row, which are hardly so by chance."""
     if x.dtype is torch.bool or x.is_complex() or x.ndim == 0 or x.shape[-1] < 4:
         return False
@@ -45,7 +35,6 @@ def _is_sorted(torch: Any, x: Any) -> bool:
     return x.numel() > 0 and bool(steps.all()) and bool((x[..., -1:] > x[..., :1]).all())
 
 
-@_in_order
 def sized(torch: Any, x: Any, shape: Sequence[int]) -> Any:
     """The example's elements, again and again or cut off along each axis."""
     if tuple(x.shape) == tuple(shape):
@@ -57,7 +46,6 @@ def sized(torch: Any, x: Any, shape: Sequence[int]) -> Any:
     return x.contiguous()
 
 
-@_in_order
 def shuffled(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     """Elements of the example, infinities and NaN where it has them; of truth values both."""
     if x.dtype is torch.bool:
@@ -75,7 +63,6 @@ def shuffled(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     return torch.where(torch.isfinite(kept), drawn, kept)
 
 
-@_in_order
 def drawn(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     """Floats of the example's mean and deviation; all else, and what looks like a mask, `shuffled`."""
     if not x.is_floating_point() or _is_mask(torch, x):
@@ -87,7 +74,6 @@ def drawn(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     return (noise * deviation + mean).to(x.dtype)
 
 
-@_in_order
 def wide(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     """Floats of all magnitudes and signs, every other one of SPECIAL, in any order."""
     if not x.is_floating_point() or _is_mask(torch, x):
@@ -104,7 +90,35 @@ def wide(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     return y.to(x.dtype)
 
 
-@_in_order
+def scaled(torch: Any, x: Any, shape: Sequence[int], rng: Any, by: float) -> Any:
+    """The example's floats times a number. All else as it is."""
+    y = sized(torch, x, shape)
+    if not x.is_floating_point() or _is_mask(torch, x):
+        return y
+    return y * (by if x.element_size() >= 4 else min(by, 8.0))
+
+
+def with_zeros(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
+    """The example with every other row 0. Not all of it: what normalizes equals shows but rounding."""
+    y = sized(torch, x, shape)
+    if x.is_floating_point() and not _is_mask(torch, x) and y.ndim:
+        (y[..., ::2, :] if y.ndim > 1 else y[::2]).zero_()
+    return y
+
+
+def below(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
+    """As `wide`, all floats below 0."""
+    y = wide(torch, x, shape, rng)
+    return -y.abs() if x.is_floating_point() and not _is_mask(torch, x) else y
+
+
+def usual(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
+    """Floats of deviation 2, whatever the example's are; all else `shuffled`."""
+    if not x.is_floating_point() or _is_mask(torch, x):
+        return shuffled(torch, x, shape, rng)
+    return (torch.randn(tuple(shape), generator=rng, dtype=torch.float64) * 2).to(x.dtype)
+
+
 def whole(torch: Any, x: Any, rung: tuple[int, int] | None, shape: Sequence[int], rng: Any) -> Any:
     """Integers of a range; None: about all limits of the type."""
     limits = torch.iinfo(x.dtype)
@@ -115,6 +129,16 @@ def whole(torch: Any, x: Any, rung: tuple[int, int] | None, shape: Sequence[int]
     count = math.prod(shape)
     order = torch.randperm(max(count, len(values)), generator=rng)[:count] % len(values)
     return values[order].to(x.dtype).reshape(tuple(shape))
+
+
+def most(takes: Callable[[int], bool]) -> int:
+    """An end of integers from 0 on that is taken, near the last one that is; 0 where none is."""
+    end = next((n for n in COUNTED if takes(n)), 0)
+    beyond = min((n for n in COUNTED if n > end), default=end)
+    while end and beyond > end + 1 and beyond > 1.1 * end:
+        middle = (end + beyond) // 2
+        end, beyond = (middle, beyond) if takes(middle) else (end, middle)
+    return end
 
 
 def _is_mask(torch: Any, x: Any) -> bool:

@@ -10,14 +10,14 @@ import copy
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import sympy
 
 from . import draws
-from .check import Array, Shapes, Variation, differs, distance, tolerance
+from .check import Array, Shapes, Variation, apart, differs, tolerance
 from .examples import array, flat_inputs, named_inputs, named_outputs, origin, tensor
 
 FRAGILE: Final = (
@@ -25,9 +25,17 @@ FRAGILE: Final = (
     *("torchvision", "while_loop"),
 )
 """Operators that end the process or never end for values that they do not expect."""
+ORDERED: Final = ("searchsorted", "bucketize", "histogram", "segment_reduce")
+"""Operators that mean something of ascending rows alone: those of the example stay so."""
 TIES: Final = ("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "argsort", "msort")
 """Operators that may choose any of equals."""
 CONVERSIONS: Final = ("_to_copy", "to", "convert_element_type")
+PLACED: Final = (
+    *("grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "histc"),
+    *("fake_quantize_per_tensor_affine", "fake_quantize_per_channel_affine"),
+)
+"""Operators that round places which they compute of their operands: a result may jump by a rounding. Where operands alone decide, as
+in round and floor, a jump is a defect."""
 LARGEST: Final = 1 << 26
 """Elements of an input, beyond which sizes are not made larger."""
 ENOUGH: Final = 192
@@ -140,6 +148,11 @@ class Maker:
         if not is_fragile:
             for sizes in larger[:1]:
                 yield *magnitudes, sizes
+            for words, by in draws.SCALES.items():
+                yield words, functools.partial(draws.scaled, by=by), base
+            yield "rows of 0", draws.with_zeros, base
+            yield "values below 0", draws.below, base
+            yield "values about 1", draws.usual, base
         yield "other values", draws.shuffled, base
         counts = [x.numel() for x in leaves if isinstance(x, self.torch.Tensor)]
         for _ in range(min(ENOUGH // max(*counts, 1, 1), TURNS) if not is_fragile else 0):
@@ -177,15 +190,24 @@ class Maker:
         """Draws the widest integers that the module takes, each input tried alone beside the example."""
         torch = self.torch
 
+        def takes(i: int, x: Any) -> bool:
+            tried = [self._fit(leaf, k, sizes) for k, leaf in enumerate(leaves)]
+            tried[i] = x
+            with contextlib.suppress(Exception):
+                self.subject.run(tried, spec)
+                return True
+            return False
+
         @functools.cache
         def rung(i: int, is_signed: bool) -> Any:
-            for each in (*(draws.SIGNED if is_signed else ()), *draws.COUNTED):
-                tried = [self._fit(x, k, sizes) for k, x in enumerate(leaves)]
-                tried[i] = draws.whole(torch, tried[i], each, tried[i].shape, rng)
-                with contextlib.suppress(Exception):
-                    self.subject.run(tried, spec)
+            x = self._fit(leaves[i], i, sizes)
+            for each in draws.SIGNED if is_signed else ():
+                if takes(i, draws.whole(torch, x, each, x.shape, rng)):
                     return each
-            return ()
+            end = draws.most(
+                lambda n: takes(i, torch.full_like(x, min(n - 1, torch.iinfo(x.dtype).max)))
+            )
+            return (0, end) if end else ()
 
         def draw(is_signed: bool, torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
             kinds = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -219,13 +241,15 @@ class Maker:
         rng: Any,
     ) -> list[Any] | None:
         """Inputs; None where they are as the example's, or too large."""
-        made = list(leaves)
+        made, is_ordered = list(leaves), self._has(ORDERED)
         for i in tensors:
             shape = self._shape(leaves[i], i, sizes)
             count = math.prod(shape)
             if count > max(LARGEST, leaves[i].numel()):
                 return None
             made[i] = draw(self.torch, leaves[i], shape, rng)
+            if is_ordered and draws.is_sorted(self.torch, leaves[i]):
+                made[i] = made[i].sort(-1).values
         same = all(array_equal(self.torch, made[i], leaves[i]) for i in tensors)
         return None if same else made
 
@@ -238,8 +262,13 @@ class Maker:
         except Exception:  # the module does not take them
             return None
 
-        def moved() -> list[dict[str, Array]] | None:
-            return None if self._has(TIES) else self._moved(leaves, spec)
+        def moved(is_traced: bool) -> list[dict[str, Array]] | None:
+            found = None if self._has(TIES) else self._moved(leaves, spec)
+            if found is None or not is_traced:
+                return found
+            rngs = (torch.Generator().manual_seed(seed) for seed in range(2))
+            rounded = [self._traced(values, rng) for rng in rngs]
+            return found + [r for r in rounded if r.keys() >= outputs.keys()]
 
         return Variation(
             text,
@@ -288,16 +317,31 @@ class Maker:
                 return False
         return True
 
-    def _traced(self, values: list[Any]) -> dict[str, Array]:
-        """Results of the captured program; nothing where it fails."""
-        names = [*self.captured.outputs, *(f"present.{s}" for s in self.captured.states)]
-        flat = flat_inputs(self.torch, self.captured, values)
+    def _traced(self, values: list[Any], rng: Any = None) -> dict[str, Array]:
+        """Results of the captured program, each operator's changed by a rounding where there is a generator; nothing where it fails."""
+        torch, names = self.torch, [*self.captured.outputs]
+        names += [f"present.{s}" for s in self.captured.states]
+
+        kind = torch.fx.Interpreter if rng is None else rounding(torch, rng)
+        flat = flat_inputs(torch, self.captured, values)
         try:
-            with self.torch.no_grad():
-                results = self.torch.fx.Interpreter(self.captured.program.graph_module).run(*flat)
+            with torch.no_grad():
+                results = kind(self.captured.program.graph_module).run(*flat)
         except Exception:
             return {}
-        return {n: array(self.torch, x) for n, x in zip(names, results, strict=True)}
+        return {n: array(torch, x) for n, x in zip(names, results, strict=True)}
+
+
+def rounding(torch: Any, rng: Any) -> Any:
+    """An interpreter that changes each operator's result by a rounding."""
+
+    class Rounding(torch.fx.Interpreter):  # type: ignore[misc]
+        def run_node(self, n: Any) -> Any:
+            result = super().run_node(n)
+            is_moved = n.op == "call_function" and isinstance(result, torch.Tensor)
+            return draws.nudged(torch, result, rng) if is_moved else result
+
+    return Rounding
 
 
 def _is(target: Any, words: Sequence[str]) -> bool:
@@ -343,6 +387,28 @@ def array_equal(torch: Any, a: Any, b: Any) -> bool:
     return array(torch, a).tobytes() == array(torch, b).tobytes() and a.shape == b.shape
 
 
+def is_as_near(got: Array, want: Array, wide: Array) -> bool:
+    """Whether what differs from PyTorch's result `want` is about as far from the one in f64 as that is elsewhere.
+
+    What overflows in `want` alone says nothing of other elements.
+    """
+    with np.errstate(over="ignore"):
+        exact = wide.astype(want.dtype)
+    usual = apart(want, exact)
+    usual = usual[np.isfinite(usual)]
+    least = max(tolerance(want), 16 * float(usual.max(initial=0.0)))
+    off = apart(got, want) > tolerance(want)
+    return bool(np.all(apart(got, exact)[off] <= least))
+
+
+def is_near(got: Array, want: Array, others: Iterable[Array]) -> bool:
+    """Whether each element is as in `want` or one of the others."""
+    away = apart(got, want)
+    for other in others:
+        away = np.minimum(away, apart(got, other))
+    return bool(np.all(away <= tolerance(want)))
+
+
 def alone(torch: Any, captured: Any, values: list[Any], known: Mapping[str, Array]) -> str | None:
     """Runs the program with the graph's values for the operands of each operator. The first that gives something else, in words."""
     found: list[str] = []
@@ -373,32 +439,29 @@ def alone(torch: Any, captured: Any, values: list[Any], known: Mapping[str, Arra
             source = n.args[0] if "getitem" in name else n
             if not result.is_floating_point() and _is(source.target, TIES):
                 return True
-            if source is not n or not result.is_floating_point():
+            if source is not n or not result.is_floating_point() or got.shape != result.shape:
                 return False
+            want = array(torch, result)
+            if _is(n.target, PLACED) and is_near(got, want, self.beside(n)):
+                return True
             try:
                 wide = array(torch, self.in_f64(n))
             except Exception:
                 return False
-            near = array(torch, result).astype(wide.dtype)
-            away = distance(got.astype(wide.dtype), wide)
-            least = max(tolerance(array(torch, result)), 16 * distance(near, wide))
-            return away <= least or self.is_a_jump(n, got, result)
+            return wide.shape == got.shape and is_as_near(got, want, wide)
 
-        def is_a_jump(self, n: Any, got: Array, result: Any) -> bool:
-            """Each element is what PyTorch gives for operands a rounding away."""
-            rng, want = torch.Generator().manual_seed(0), array(torch, result)
-            if got.shape != want.shape:
-                return False
-            away = np.abs(got.astype(np.float64) - want)
-            args, kwargs = self.fetch_args_kwargs_from_env(n)
+        def beside(self, n: Any) -> Iterator[Array]:
+            """What PyTorch gives for operands a rounding away."""
+            rng, (args, kwargs) = (
+                torch.Generator().manual_seed(0),
+                self.fetch_args_kwargs_from_env(n),
+            )
             for _ in range(16):
-                beside = torch.utils._pytree.tree_map(
+                moved = torch.utils._pytree.tree_map(
                     lambda x: draws.nudged(torch, x, rng) if isinstance(x, torch.Tensor) else x,
                     args,
                 )
-                other = array(torch, n.target(*beside, **kwargs))
-                away = np.minimum(away, np.abs(got.astype(np.float64) - other))
-            return bool(np.all(away <= tolerance(want)))
+                yield array(torch, n.target(*moved, **kwargs))
 
         def in_f64(self, n: Any) -> Any:
             args, kwargs = self.fetch_args_kwargs_from_env(n)
