@@ -53,6 +53,18 @@ CONTROL: Final = {"If": {"if"}, "Loop": {"loop"}, "Scan": {"loop"}}
 """Of blocks there are few cases, and what lies in them is other nodes'."""
 
 
+ALONE: Final = {
+    "Not": ("x", "bool[n]"),
+    "GlobalLpPool": ("x, p=2", "f32[n, 3, 8]"),
+    "RandomNormal": ("shape=[2], seed=1.0", "f32[n]"),
+    "RandomUniform": ("shape=[2], seed=1.0", "f32[n]"),
+    "RandomNormalLike": ("x, seed=1.0", "f32[n]"),
+    "RandomUniformLike": ("x, seed=1.0", "f32[n]"),
+    "Multinomial": ("x, seed=1.0", "f32[n, 3]"),
+}
+"""Operators of which no case is lowered: operands and attributes, the type of x."""
+
+
 REASONS: Final = (
     ("text", r"STRING|strings|reads text|in text"),
     ("a sequence or an optional", r"sequence|optional"),
@@ -98,9 +110,8 @@ def cases() -> Cases:
                     ] += 1
                 continue
             break
-    found.programs.append(("Not", lower(onnx_text("y = Not(x)", x="bool[n]"))))
-    text = onnx_text("y = GlobalLpPool(x, p=2)", x="f32[n, 3, 8]")
-    found.programs.append(("GlobalLpPool", lower(text)))
+    for op_type, (text, given) in ALONE.items():
+        found.programs.append((op_type, lower(onnx_text(f"y = {op_type}({text})", x=given))))
     return found
 
 
