@@ -36,7 +36,7 @@ CLOSE: Final = {"float64": 1e-6, "float32": 1e-4, "float16": 4e-3, "bfloat16": 3
 
 REFUSED: Final = (
     "adagrad", "adam", "momentum", "nesterov_momentum", "training_dropout",  # training
-    "bernoulli", "image_decoder", "optional", "tfidfvectorizer",
+    "bernoulli", "image_decoder", "melweightmatrix", "optional",
     "equal_string", "regex", "string", "strnormalizer",
     "blackmanwindow", "hammingwindow", "hannwindow", "range_float", "range_bfloat16",  # float ranges
     "loop11", "scan_sum",
