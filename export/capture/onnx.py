@@ -263,9 +263,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def _check_external(model: ir.Model, where: str) -> None:
-    """External files exist, lie inside the model's folder, and are long enough; what lies in the model is, too. They are read
-    at the path that was checked: onnx_ir itself refuses a file with several names, as package managers that link files out
-    of a cache give it."""
+    """External files exist, lie inside the model's folder, and are long enough; what lies in the model is, too."""
     for owner, tensor in (*_tensors(model), *_function_tensors(model)):
         if not isinstance(tensor, ir.ExternalTensor):
             _check_inside(owner, tensor, where)
@@ -285,16 +283,6 @@ def _check_external(model: ir.Model, where: str) -> None:
             raise ModelError(
                 f"{where}: external data of {owner!r}: expected {need} bytes in {path.name}, got {path.stat().st_size}; the file is cut off"
             )
-    g.replace_tensors(model, _at_its_path)
-
-
-def _at_its_path(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
-    if not isinstance(tensor, ir.ExternalTensor) or not tensor.base_dir:
-        return tensor
-    path = (Path(tensor.base_dir) / tensor.location).resolve()
-    return ir.ExternalTensor(
-        path, tensor.offset, tensor.length, tensor.dtype, shape=tensor.shape, name=tensor.name or ""
-    )
 
 
 def _check_inside(owner: str, tensor: ir.TensorProtocol, where: str) -> None:

@@ -169,16 +169,6 @@ def test_external_data_is_mapped_not_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(tensor.numpy(), W)
 
 
-def test_external_data_may_have_several_names(tmp_path: Path) -> None:
-    """As package managers give it that link files out of a cache."""
-    path = tmp_path / "linear.onnx"
-    onnx.save(linear(), path, save_as_external_data=True, location="w.bin", size_threshold=0)
-    (tmp_path / "cache").hardlink_to(tmp_path / "w.bin")
-    tensor = capture(path).graph.initializers["w"].const_value
-    assert tensor is not None
-    np.testing.assert_array_equal(tensor.numpy(), W)
-
-
 def test_branches_may_share_value_names() -> None:
     def branch(op: str) -> onnx.GraphProto:
         out = helper.make_tensor_value_info("same", 1, None)
