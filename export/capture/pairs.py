@@ -275,25 +275,58 @@ def _product(w: _Writer, a: Any, b: Any) -> Pair:
 
 
 def _quotient(w: _Writer, a: Pair, b: Any) -> Pair:
-
-    def div(x: Any, y: Any) -> Any:
-        return w.call(w.aten.div.Tensor, x, y)
-
     if not isinstance(b, Pair) or b.im is None:
         by = b.re if isinstance(b, Pair) else b
-        return Pair(div(a.re, by), div(a.im, by))
+        by = _unsigned_zero(w, by) if hasattr(by, "meta") else by
+        return Pair(*(w.call(w.aten.div.Tensor, part, by) for part in (a.re, a.im)))
     if not hasattr(b.re, "meta"):
         return _product(
             w, a, Pair(*((1 / complex(b.re, b.im)).real, (1 / complex(b.re, b.im)).imag))
         )
-    scale = w.square(b)
-    top = w.product(a, Pair(b.re, w.neg(b.im)), w.mul)
-    return Pair(div(top.re, scale), div(top.im, scale))
+    return _by_larger(w, a, b)
+
+
+def _by_larger(w: _Writer, a: Pair, b: Pair) -> Pair:
+    """a / b by the ratio of b's smaller part to its larger one (Smith 1962), so that no square overflows; by 0 each part is divided
+    by 0. So does PyTorch."""
+    aten = w.aten
+    a = a if a.im is not None else Pair(a.re, w.zeros(a.re))
+    wide = w.call(aten.ge.Tensor, *(w.call(aten.abs.default, part) for part in (b.re, b.im)))
+
+    def choose(x: Any, y: Any) -> Any:
+        return w.call(aten.where.self, wide, x, y)
+
+    large, small = choose(b.re, b.im), choose(b.im, b.re)
+    ratio = w.call(aten.div.Tensor, small, large)
+    scale = w.add(large, w.mul(small, ratio))
+    parts = (
+        choose(w.add(a.re, w.mul(a.im, ratio)), w.add(w.mul(a.re, ratio), a.im)),
+        choose(w.sub(a.im, w.mul(a.re, ratio)), w.sub(w.mul(a.im, ratio), a.re)),
+    )
+    is_zero, zero = w.call(aten.eq.Scalar, large, 0), _unsigned_zero(w, large)
+    return Pair(
+        *(
+            w.call(
+                aten.where.self,
+                is_zero,
+                w.call(aten.div.Tensor, whole, zero),
+                w.call(aten.div.Tensor, part, scale),
+            )
+            for whole, part in zip((a.re, a.im), parts, strict=True)
+        )
+    )
+
+
+def _unsigned_zero(w: _Writer, x: Any) -> Any:
+    """-0 as 0."""
+    return w.call(
+        w.aten.where.self, w.call(w.aten.eq.Scalar, x, 0), w.call(w.aten.abs.default, x), x
+    )
 
 
 def _reciprocal(w: _Writer, x: Pair) -> Pair:
-    scale = w.square(x)
-    return Pair(*(w.call(w.aten.div.Tensor, y, scale) for y in (x.re, w.neg(x.im))))
+    one, zero = (w.call(w.aten.full_like.default, x.re, n) for n in (1, 0))
+    return _by_larger(w, Pair(one, zero), x)
 
 
 def _matmul(w: _Writer, a: Pair, b: Pair) -> Pair:

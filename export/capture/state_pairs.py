@@ -19,7 +19,7 @@ from .traced import decomposed
 @dataclasses.dataclass(frozen=True, slots=True)
 class Captured:
     """`states`: buffer name -> its value at the time of capture. Inputs and outputs are the user's own, states excluded; the last outputs
-    are what the inputs `written` become.
+    are what the inputs `written` become. `has_complex`: the program had complex numbers, which are pairs now.
     """
 
     program: Any
@@ -27,6 +27,7 @@ class Captured:
     outputs: tuple[str, ...]
     states: dict[str, Any]
     written: tuple[str, ...] = ()
+    has_complex: bool = False
 
 
 def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured:
@@ -44,7 +45,8 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
         _clone_results_of_branches(torch, program.graph_module)
     try:
         done = program if ours and not _writes(torch, program) else decomposed(program, {})
-        done = without_complex(torch, done, where)
+        real = without_complex(torch, done, where)
+        has_complex, done = real is not done, real
     except ModelError:
         raise
     except Exception as error:
@@ -90,7 +92,7 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
     mine = tuple(user_in[: len(user_in) - len(targets)])
     # An input and an output of one name would be one value in ONNX.
     outputs = tuple(n + "_out" * (n in mine) for _, n in kept)
-    return Captured(made, mine, outputs, values, written)
+    return Captured(made, mine, outputs, values, written, has_complex)
 
 
 def _clone_results_of_branches(torch: Any, module: Any) -> None:

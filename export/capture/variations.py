@@ -150,7 +150,8 @@ class Maker:
                 yield *magnitudes, sizes
             for words, by in draws.SCALES.items():
                 yield words, functools.partial(draws.scaled, by=by), base
-            yield "rows of 0", draws.with_zeros, base
+            if not self.captured.has_complex:  # of infinite parts PyTorch leaves open which are NaN
+                yield "rows of 0", draws.with_zeros, base
             yield "values below 0", draws.below, base
             yield "values about 1", draws.usual, base
         yield "other values", draws.shuffled, base

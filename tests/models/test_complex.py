@@ -70,6 +70,8 @@ def test_arithmetic(tmp_path: Path) -> None:
         lambda x, r: reals(pairs(x) / (pairs(x + 3) * 2)),
         lambda x, r: reals(pairs(x) / (1 + 1j) / r),
         lambda x, r: reals(pairs(x).reciprocal() + 1j),
+        lambda x, r: reals(r / pairs(x)),
+        lambda x, r: reals(2.5 / pairs(x)),
         lambda x, r: reals(pairs(x) ** 3),
         lambda x, r: reals(torch.exp(pairs(x))),
         lambda x, r: pairs(x).conj().imag - pairs(x).real,

@@ -52,7 +52,7 @@ def lower_ngrams(l: Lowering, n: Node) -> Ref:
 
 
 def _pools(l: Lowering, n: Node) -> tuple[list[tuple[Indices, int]], Indices]:
-    """(n-grams [count, n], the number of the first) for each length asked for; the column of each n-gram."""
+    """(n-grams [count, n], the number of the first) for each length that counts; the column of each n-gram."""
     pool, starts = n.integers("pool_int64s") or (), (*(n.integers("ngram_counts") or ()),)
     columns = np.array(n.integers("ngram_indexes") or (), np.int64)
     ends = (*starts[1:], len(pool))
