@@ -90,7 +90,7 @@ STATIC = {
 TABLE = {
     "export": {
         **STATIC,
-        "--random-seed": [("-1", "expected an integer from 0"), ("x", "an integer")],
+        "--random-seed": [("-1", "expected an integer from 0"), ("x", "invalid integer value")],
         "--output": [
             ("{folder}", "got a folder"),
             ("{none}/d.pte", "expected a folder"),
