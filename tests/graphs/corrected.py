@@ -577,8 +577,17 @@ class AffineGrid(OpRun):
         return (y.astype(theta.dtype),)
 
 
+class Optional(OpRun):
+    """The element itself is in it; the reference gives a list of it, which OptionalGetElement hands on as one axis more."""
+
+    op_domain = ""
+
+    def _run(self, x: Array | None = None, type: Any = None) -> tuple[Array | None]:
+        return (x,)
+
+
 CORRECTED: Final = [
     LSTM, GRU, RNN, Attention, Unique, Unsqueeze, RoiAlign, Slice, Loop, BatchNormalization, LeakyRelu, PRelu, Elu, Shape, QuantizeLinear,
-    ScatterElements, AffineGrid, Conv,
+    ScatterElements, AffineGrid, Conv, Optional,
     Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, ReduceLogSumExp, Gelu, Celu, Selu, Softplus, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
 ]  # fmt: skip

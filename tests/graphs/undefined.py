@@ -14,6 +14,8 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from pteron.export.graph.randomness import NODES
+
 Array = np.ndarray[Any, Any]
 Given = Mapping[str, Any]
 Row = Callable[[Sequence[Any], Given, Sequence[Array]], bool]
@@ -37,7 +39,9 @@ def _asked(
 ) -> bool:
     row = rows.get(node.op_type)
     given = [np.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else None for x in inputs]
-    if row is None or not given or (given[0] is None and node.op_type != "Loop"):
+    if row is None or (not given and row is not _drawn):
+        return False
+    if given and given[0] is None and node.op_type != "Loop":
         return False
     attrs = {a.name: helper.get_attribute_value(a) for a in node.attribute if not a.ref_attr_name}
     return row(given, attrs, [y for y in outputs if isinstance(y, np.ndarray)])
@@ -220,9 +224,15 @@ def _weights(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     return not _finite(x[1])
 
 
+def _drawn(inputs: Sequence[Any], attrs: Given, outputs: Sequence[Array]) -> bool:
+    """Which numbers a seed stands for."""
+    return True
+
+
 DEVIATIONS: Final[dict[str, Row]] = {"ConvTranspose": _weights}
 
 OPEN: Final[dict[str, Row]] = {
+    **dict.fromkeys(NODES, _drawn),
     "Cast": _cast,
     "CastLike": _cast,
     "QuantizeLinear": _nan,
