@@ -63,9 +63,12 @@ class LifetimeTest {
     String name = Paths.get(digits.program).toRealPath().toString();
     for (int i = 0; i < TIMES / 2; i++) use(digits);
     System.gc();
-    long before = privateKb(), files = files();
-    for (int i = 0; i < TIMES; i++) use(digits);
-    long grown = settled(8191, () -> privateKb() - before); // what a round could leak is a KB at least
+    long files = files(), grown = 8192;
+    for (int turn = 0; turn < 3 && grown >= 8192; turn++) { // the virtual machine grows once, a leak in each turn
+      long before = privateKb();
+      for (int i = 0; i < TIMES; i++) use(digits);
+      grown = settled(8191, () -> privateKb() - before); // what a round could leak is a KB at least
+    }
     System.out.println("private memory grew by " + grown + " KB in " + TIMES + " rounds");
     assertTrue(grown < 8192, grown + " KB");
     assertEquals(0, mappings(name));
