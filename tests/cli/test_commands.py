@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -249,10 +250,13 @@ def test_doctor_says_how_to_get_a_program(
         (["export", "{onnx}", "-o", "nowhere/d.pte"], 2, "expected a folder nowhere"),
         (["export", "{onnx}", "--fix", "batch=x", "--dry-run"], 2, "expected SYMBOL=N"),
         (["quantize", "{onnx}", "-o", "o.onnx", "--format=nf4", "--rule", "x"], 2, "REGEX=FORMAT"),
-        (
+        pytest.param(
             ["quantize", "{pt2}", "-o", "o.onnx", "--format=nf4"],
             3,
             "expected a program of torch.export.save",
+            marks=pytest.mark.skipif(
+                find_spec("onnxscript") is None, reason="needs PyTorch: make dev-torch"
+            ),
         ),
         (["quantize", "{onnx}", "-o", "nowhere/o.onnx", "--format=nf4"], 2, "a folder nowhere"),
         (["quantize", "{onnx}", "-o", "o.onnx", "--format=nf4", "--report", "r"], 2, ".html or"),
