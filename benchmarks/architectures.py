@@ -77,12 +77,11 @@ def find_networks() -> None:
     sys.modules["torchvision._meta_registrations"] = types.ModuleType("no operators")
 
 
-def names(only: str) -> list[str]:
+def names() -> list[str]:
     """transformers/TYPE twice, timm/MODEL once, and so on, so that a part of the sweep has both; the popular first."""
     a, b = list(of_transformers()), list(of_timm())
     mixed = [n for i, each in enumerate(b) for n in [*a[2 * i : 2 * i + 2], each]]
-    mixed += a[len(b) * 2 :]
-    return [n for n in mixed if re.search(only, n)]
+    return mixed + a[len(b) * 2 :]
 
 
 def of_transformers() -> Iterator[str]:

@@ -37,8 +37,9 @@ def main() -> None:
         return
     architectures.find_networks()
     import_all()
-    names = architectures.names(asked.only)
-    report(each(names, lambda n: deepest(n, asked.layers, asked.seconds), line, asked))
+    report(
+        each(architectures.names(), lambda n: deepest(n, asked.layers, asked.seconds), line, asked)
+    )
 
 
 def report(rows: list[dict[str, Any]]) -> None:
