@@ -35,6 +35,7 @@ from .onnx import capture_onnx, zip_kind
 from .recurrent import kept_whole
 from .smallest import dynamic_axes, least_sizes
 from .state_pairs import Captured, state_pairs
+from .torchlib import tables_made_once
 from .traced import bounds_of, range_of, stated
 from .variations import Maker, Subject, Varied
 from .written import Trial, check_writes, eval_mode
@@ -90,7 +91,7 @@ def capture_torch(
             f"model: expected a path, ONNX model, torch module or ExportedProgram, got {type(source).__name__}"
         )
     axes = list(dynamic_axes(torch, program))
-    with _quiet():
+    with _quiet(), tables_made_once():
         names = _names(torch, source, example, dynamic_shapes)
         with _any_size():
             captured = state_pairs(torch, program, where, ours=trial is not None)
