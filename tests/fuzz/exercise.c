@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "fence.h"
+#include "gen/layout.h"
 #include "program/blake2s.h"
 #include "pteron/delegate.h"
 
@@ -23,6 +24,7 @@ typedef struct subject {
   uint64_t output_bytes[MAX_PORTS];
   void *outputs[MAX_PORTS], *before[MAX_PORTS]; /* before: what the first run gave */
   pte_memory arena;
+  const fence *file;
   bool runs; /* there are buffers for it */
   uint32_t state_count;
   uint64_t draw; /* of the bytes of the file: telling numbers come from it */
@@ -316,6 +318,38 @@ static void exercise_states(subject *s, const pte_prepare_options *options,
   free(memory);
 }
 
+/* --- a file that changes ---------------------------------------------------------------------- */
+
+static uint64_t word(const uint8_t *at, unsigned bytes) {
+  uint64_t value = 0;
+  for (unsigned i = bytes; i-- > 0;) value = value << 8 | at[i];
+  return value;
+}
+
+/* A byte of a segment of constants becomes another; what follows is that other numbers come out. */
+static void change_constant(subject *s, uint8_t *file) {
+  uint64_t segments = word(file + 12, 4);
+  const uint8_t *entry = file + 64 + 64 * draw(s, segments);
+  uint64_t offset = word(entry + 8, 8), length = word(entry + 16, 8);
+  if (word(entry, 4) == PTE_SEGMENT_CONSTANTS && length != 0)
+    file[offset + draw(s, length)] = (uint8_t)draw(s, 256);
+}
+
+/* Runs on over constants that changed after they were checked; leaves the file as it was. */
+static void run_changed(subject *s) {
+  uint8_t *file = s->file->data, *kept = malloc(s->file->size);
+  if (kept == NULL) return;
+  memcpy(kept, file, s->file->size);
+  fence_open(s->file);
+  for (unsigned k = 0; k < 16; k++) change_constant(s, file);
+  fence_shut(s->file);
+  run(s);
+  fence_open(s->file);
+  memcpy(file, kept, s->file->size);
+  fence_shut(s->file);
+  free(kept);
+}
+
 static void prepare_and_run(subject *s) {
   pte_prepare_options options = {.size = sizeof options,
                                  .threads = 1,
@@ -336,6 +370,7 @@ static void prepare_and_run(subject *s) {
       s->arena = a;
       s->runs = take_buffers(s);
       if (s->runs) run_twice(s);
+      if (s->runs) run_changed(s);
       if (s->state_count != 0) exercise_states(s, &options, &sizes);
     }
   }
@@ -349,7 +384,7 @@ static void prepare_and_run(subject *s) {
   free(state);
 }
 
-static void exercise_method(const pte_program *program, uint32_t method, uint64_t file_bytes,
+static void exercise_method(const pte_program *program, uint32_t method, const fence *file,
                             exercise_result *out) {
   static subject s;
   pte_method_info info = {.size = sizeof info};
@@ -365,9 +400,10 @@ static void exercise_method(const pte_program *program, uint32_t method, uint64_
   s.input_count = info.input_count;
   s.output_count = info.output_count;
   s.state_count = info.state_count;
-  s.draw = file_bytes * 0x9E3779B97F4A7C15u + method;
+  s.file = file;
+  s.draw = file->size * 0x9E3779B97F4A7C15u + method;
   if (failed(out, pte_session_size(program, method, &size, &error), &error)) return;
-  void *memory = take(out, size, 65536 + file_bytes * EXERCISE_CAP_TABLES);
+  void *memory = take(out, size, 65536 + file->size * EXERCISE_CAP_TABLES);
   if (memory == NULL) return;
   if (!failed(out,
               pte_session_open(program, method, (pte_memory){memory, size}, &s.session, &error),
@@ -376,8 +412,9 @@ static void exercise_method(const pte_program *program, uint32_t method, uint64_
   free(memory);
 }
 
-static void open_and_run(const uint8_t *bytes, size_t size, int run_it, bool delegate,
-                         exercise_result *out) {
+static void open_and_run(const fence *file, int run_it, bool delegate, exercise_result *out) {
+  const uint8_t *bytes = file->data;
+  const size_t size = file->size;
   pte_error error = {0};
   size_t needed = 0;
   if (failed(out, pte_program_size(bytes, size, &needed, &error), &error)) return;
@@ -391,7 +428,7 @@ static void open_and_run(const uint8_t *bytes, size_t size, int run_it, bool del
   if (!failed(out, pte_program_open(bytes, size, &options, room, &program, &error), &error)) {
     if (out->stage == STAGE_REFUSED) out->stage = STAGE_OPENED;
     for (uint32_t m = 0; run_it && m < pte_program_method_count(program) && m < 4; m++)
-      exercise_method(program, m, size, out);
+      exercise_method(program, m, file, out);
   }
   free(memory);
 }
@@ -401,7 +438,7 @@ void exercise(const uint8_t *bytes, size_t size, int run_it, exercise_result *ou
   fence file = fence_take(size);
   if (size != 0) memcpy(file.data, bytes, size);
   fence_shut(&file);
-  open_and_run(file.data, size, run_it, false, out);
-  if (run_it && out->stage != STAGE_REFUSED) open_and_run(file.data, size, run_it, true, out);
+  open_and_run(&file, run_it, false, out);
+  if (run_it && out->stage != STAGE_REFUSED) open_and_run(&file, run_it, true, out);
   fence_drop(&file);
 }

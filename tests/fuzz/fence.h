@@ -53,6 +53,12 @@ static inline void fence_shut(const fence *f) {
   ASAN_POISON_MEMORY_REGION(data + f->size, (size_t)(end - data) - f->size);
 }
 
+/* Of a shut one: its bytes may be written again. */
+static inline void fence_open(const fence *f) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = f->pages_bytes - 2 * page;
+  if (inside != 0 && mprotect(f->pages + page, inside, PROT_READ | PROT_WRITE) != 0) abort();
+}
+
 /* Of an empty fence: nothing. */
 static inline void fence_drop(fence *f) {
   if (f->pages == NULL) return;

@@ -283,24 +283,29 @@ static inline void change_param(mutant *m, const pte_file_block *block) {
   }
 }
 
-/* Blocks, states, methods, constants: what binds the rest. */
+/* What saving and going back rely on: few programs have states, and these have them often changed.
+ */
+static inline void change_state(mutant *m) {
+  pte_file_state *state = ANY(m, STATES, pte_file_state);
+  uint32_t field = pick(m, 4);
+  if (state == NULL) return;
+  if (field == 0) state->shape.start = pick(m, m->of[PTE_PROGRAM_REFS].count);
+  else if (field == 1) state->axis = (uint8_t)pick(m, state->shape.count);
+  else if (field == 2) state->reach = pick(m, 20);
+  else state->role = (uint8_t)pick(m, PTE_ROLE_PANELS + 1);
+}
+
+/* Blocks, methods, constants: what binds the rest. */
 static inline void change_frame(mutant *m) {
   pte_file_block *block = ANY(m, BLOCKS, pte_file_block);
-  pte_file_state *state = ANY(m, STATES, pte_file_state);
   pte_file_constant *constant = ANY(m, CONSTANTS, pte_file_constant);
-  uint32_t values = m->of[PTE_PROGRAM_VALUES].count, kind = pick(m, 7);
-  if (block != NULL && values != 0 && kind == 6) change_param(m, block);
+  uint32_t values = m->of[PTE_PROGRAM_VALUES].count, kind = pick(m, 6);
+  if (block != NULL && values != 0 && kind == 5) change_param(m, block);
   else if (block != NULL && kind < 2) {
     pte_range *list = kind == 0 ? &block->params : &block->results;
     if (pick(m, 4) == 0) list->count += 1 - 2 * pick(m, 2);
     else *ref_at(m, (uint64_t)list->start + pick(m, list->count)) = pick(m, values);
-  } else if (state != NULL && kind == 2) {
-    uint32_t field = pick(m, 4);
-    if (field == 0) state->shape.start = pick(m, m->of[PTE_PROGRAM_REFS].count);
-    else if (field == 1) state->axis = (uint8_t)pick(m, state->shape.count);
-    else if (field == 2) state->reach = pick(m, 20);
-    else state->role = (uint8_t)pick(m, PTE_ROLE_PANELS + 1);
-  } else if (constant != NULL && kind == 3) {
+  } else if (constant != NULL && kind == 2) {
     constant->offset = (uint64_t)telling_int(m);
   } else if (m->constants != NULL && m->constant_bytes >= 8) { /* an index, perhaps */
     int64_t number = telling_int(m);
@@ -361,6 +366,7 @@ static inline bool mutate_program(uint8_t *data, size_t size, unsigned seed) {
     uint32_t kind = pick(&m, 16);
     if (pick(&m, 64) == 0) change_head(&m, data, size);
     else if (pick(&m, 12) == 0) change_field(&m);
+    else if (m.of[PTE_PROGRAM_STATES].count != 0 && pick(&m, 6) == 0) change_state(&m);
     else if (kind < 5) change_value(&m);
     else if (kind < 7) change_size(&m);
     else if (kind < 12) change_instr(&m);
