@@ -33,22 +33,21 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--share", default="1/1", help="K/N: of each file every Nth test, from the Kth"
+        "--share", default="1/1", help="K/N: every Nth test, from the Kth; every file is imported"
     )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Every file is imported and gives tests; which, does not depend on the other files."""
+    """Every file is imported. A file gives tests in proportion to those it has, so that a share costs its share: what a file prepares
+    for all its tests would otherwise be prepared by every share."""
     found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", config.option.share)
     if not found or int(found[1]) > int(found[2]):
         raise pytest.UsageError(f"--share: expected K/N, as 1/12, got {config.option.share}")
     first, step = int(found[1]), int(found[2])
-    at = collections.Counter[Path]()
     taken, left = list[pytest.Item](), list[pytest.Item]()
-    for item in items:
-        at[item.path] += 1
-        (taken if at[item.path] % step == first % step else left).append(item)
+    for at, item in enumerate(items, 1):
+        (taken if at % step == first % step else left).append(item)
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = taken

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fresh.sh SUITE [SHARE]: README's two commands as they stand, in a clone of HEAD, under an empty environment, on a new Debian SUITE
 # that has what README asks for and nothing else: bookworm has the oldest Python (3.11.2), sid the newest. SHARE=1/12: that share of
-# the tests of every file. Needs root and mmdebstrap. pip's downloads are kept in build/fresh-pip, the system goes when it passed.
+# the tests. Needs root and mmdebstrap. pip's downloads are kept in build/fresh-pip, the system goes when it passed.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 suite=$1 share=${2:-1/1}
