@@ -23,6 +23,7 @@ from ..graph.naming import name_nodes, name_values
 from ..graph.wire import without_weights
 from . import contrib
 from .contrib.maps import without_map_types
+from .external import beside, found, set_folder
 from .functions import inline
 from .nodes import check_forms, check_types
 from .optionals import remove_optionals
@@ -129,10 +130,7 @@ def read_onnx(
         raise
     except OSError as error:
         raise ModelError(f"{where}: cannot be read: {error.strerror or error}") from error
-    ir.external_data.set_base_dir(model.graph, str(path.parent))
-    for _, tensor in _function_tensors(model):
-        if isinstance(tensor, ir.ExternalTensor):
-            tensor.base_dir = str(path.parent)
+    set_folder(model, path)
     return model
 
 
@@ -263,14 +261,13 @@ def files_of(path: Path) -> list[Path]:
 
 
 def _check_external(model: ir.Model, where: str) -> None:
-    """External files exist, lie inside the model's folder, and are long enough; what lies in the model is, too."""
+    """External files exist, lie where they may, and are long enough; what lies in the model is, too."""
     for owner, tensor in (*_tensors(model), *_function_tensors(model)):
         if not isinstance(tensor, ir.ExternalTensor):
             _check_inside(owner, tensor, where)
             continue
-        folder = Path(tensor.base_dir).resolve()
-        path = (folder / tensor.location).resolve()
-        if not path.is_relative_to(folder):
+        path = found(model, tensor)
+        if path is None:
             raise ModelError(
                 f"{where}: external data of {owner!r} lies outside the model's folder: {str(tensor.location)!r}; move it beside the model"
             )
@@ -283,6 +280,7 @@ def _check_external(model: ir.Model, where: str) -> None:
             raise ModelError(
                 f"{where}: external data of {owner!r}: expected {need} bytes in {path.name}, got {path.stat().st_size}; the file is cut off"
             )
+    g.replace_tensors(model, beside)
 
 
 def _check_inside(owner: str, tensor: ir.TensorProtocol, where: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 _FUNCTIONS: Final[dict[Any, Any]] = {}
-"""Opset, as torch.onnx asks for it -> its table, which nobody changes."""
+"""Opset, as torch.onnx asks for it, and how many operators there are -> the table, which nobody changes."""
 
 
 @contextlib.contextmanager
@@ -40,9 +40,11 @@ def _replace(
 
 def _copied(table: Any, own: Any) -> Any:
     """The class method that makes a table; custom translations are added to what it gives."""
+    import torch
 
     def copied(*args: Any, **kwargs: Any) -> Any:
-        key = (args, tuple(sorted(kwargs.items())))
+        known = len(torch._C._dispatch_get_all_op_names())  # a library that comes later adds some
+        key = (args, tuple(sorted(kwargs.items())), known)
         if key not in _FUNCTIONS:
             _FUNCTIONS[key] = own.__get__(None, table)(*args, **kwargs)
         new = copy.copy(_FUNCTIONS[key])

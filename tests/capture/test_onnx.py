@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -293,6 +294,48 @@ def test_damaged_external_data(tmp_path: Path, damage: str, text: str) -> None:
                 entry.value = "../w.bin"
         path.write_bytes(proto.SerializeToString())
     with pytest.raises(ModelError, match=text):
+        capture(path)
+
+
+def hub_folder(tmp_path: Path, linked: str) -> Path:
+    """What a model hub's cache, or a package manager that links, makes of a model with its weights beside it."""
+    kept, seen = tmp_path / "blobs", tmp_path / "snapshots/1a2b/onnx"
+    kept.mkdir()
+    seen.mkdir(parents=True)
+    onnx.save(
+        linear(),
+        tmp_path / "m.onnx",
+        save_as_external_data=True,
+        location="w.bin",
+        size_threshold=0,
+    )
+    for name, blob in (("m.onnx", "aa"), ("w.bin", "bb")):
+        (tmp_path / name).rename(kept / blob)
+        if linked == "symbolic":
+            (seen / name).symlink_to(Path("../../../blobs") / blob)
+        else:
+            os.link(kept / blob, seen / name)
+    return seen / "m.onnx"
+
+
+@pytest.mark.parametrize("linked", ["symbolic", "hard"])
+def test_a_hub_s_cache_has_links(tmp_path: Path, linked: str) -> None:
+    path = hub_folder(tmp_path, linked)
+    model = capture(path)
+    again = capture(model)  # as the export of several forms does
+    for got in (model, again):
+        weights = [v.const_value for v in got.graph.initializers.values()]
+        want = {numpy_helper.to_array(t).tobytes() for t in linear().graph.initializer}
+        assert {w.numpy().tobytes() for w in weights if w is not None} == want
+
+
+def test_a_link_to_elsewhere_is_not_followed(tmp_path: Path) -> None:
+    path = hub_folder(tmp_path, "symbolic")
+    data = path.parent / "w.bin"
+    (tmp_path / "secret").write_bytes(data.read_bytes())
+    data.unlink()
+    data.symlink_to(tmp_path / "secret")
+    with pytest.raises(ModelError, match="outside the model's folder"):
         capture(path)
 
 
