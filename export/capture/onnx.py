@@ -24,6 +24,7 @@ from ..graph.wire import without_weights
 from . import contrib
 from .contrib.maps import without_map_types
 from .external import beside, found, set_folder
+from .foreign import kind_of, refuse_folder
 from .functions import inline
 from .nodes import check_forms, check_types
 from .optionals import remove_optionals
@@ -37,14 +38,6 @@ TRANSLATED: Final = 25
 """The opset that has every operator which a foreign one becomes."""
 EXTERNAL: Final = b"location"
 """A key that every tensor outside of the model's file has there."""
-FOREIGN: Final = (
-    (b"TFL3", 4, "a TensorFlow Lite model; convert it with tf2onnx"),
-    (b"\x89HDF", 0, "a Keras HDF5 model; convert it with tf2onnx"),
-    (b"GGUF", 0, "a GGUF file; export the original model to ONNX"),
-    (b"\x89PTERON", 0, "a Pteron program already; load it with pteron.load"),
-    (b"ET12", 4, "an ExecuTorch program; export the original model"),
-    (b"version https://git-lfs", 0, "a Git LFS pointer; run `git lfs pull`"),
-)
 KNOWN_DOMAINS: Final = frozenset({"", g.OURS, "ai.onnx.preview"})
 BRIEF: Final = frozenset(
     {"SplitToSequence", "SequenceConstruct", "SequenceAt", "ConcatFromSequence", "SequenceEmpty", "SequenceInsert", "SequenceErase",
@@ -123,6 +116,7 @@ def read_onnx(
             return _deserialize(source, where)
         if isinstance(source, bytes):
             return _deserialize(_parse(source, where), where)
+        refuse_folder(Path(source))
         path = existing(Path(source))
         data = without_weights(path)
         model = _deserialize(_parse(path.read_bytes() if data is None else data, where), where)
@@ -145,9 +139,8 @@ def _function_tensors(model: ir.Model) -> Iterator[tuple[str, ir.TensorProtocol]
 def _parse(data: bytes, where: str) -> onnx.ModelProto:
     if zipped := zip_kind(data):
         raise ModelError(f"{where}: expected an ONNX model, got {zipped}")
-    for magic, offset, what in FOREIGN:
-        if data[offset : offset + len(magic)] == magic:
-            raise ModelError(f"{where}: expected an ONNX model, got {what}")
+    if other := kind_of(data):
+        raise ModelError(f"{where}: expected an ONNX model, got {other}")
     try:
         return onnx.load_model_from_string(data)
     except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -232,9 +233,13 @@ def sparse() -> onnx.ModelProto:
 
 
 REFUSED: list[tuple[Callable[[], object], str]] = [
-    (lambda: b"", "without graph or opset"),
     (lambda: b"garbage", "expected an ONNX model"),
     (lambda: b"PK\x03\x04zip", "zip file"),
+    (lambda: b"", "an empty file"),
+    (lambda: b"\x10\0\0\0ORTM", "onnxruntime's own format"),
+    (lambda: b"\x38\0\0\0\0\0\0\0" + b'{"w":', "weights alone"),
+    (lambda: pickle.dumps({}), "a pickle"),
+    (lambda: b"<!DOCTYPE html><html>", "a web page"),
     (lambda: b"\0\0\0\0TFL3", "TensorFlow Lite"),
     (no_opset, "without graph or opset"),
     (lambda: model([helper.make_node("Relu", ["x"], ["y"])], opset=5), "opset 5 is older than 6"),
@@ -337,6 +342,24 @@ def test_a_link_to_elsewhere_is_not_followed(tmp_path: Path) -> None:
     data.symlink_to(tmp_path / "secret")
     with pytest.raises(ModelError, match="outside the model's folder"):
         capture(path)
+
+
+@pytest.mark.parametrize(
+    "files, text",
+    [
+        (["onnx/model.onnx", "config.json", "a/b/m.onnx"], "pass a model in it: onnx/model.onnx, a/b/m.onnx"),
+        (["saved_model.pb"], "a TensorFlow SavedModel"),
+        (["config.json"], r"a checkpoint of transformers \(llama\)"),
+        ([f"{i}.onnx" for i in range(7)], "4.onnx and 2 more"),
+        ([], "got a folder$"),
+    ],
+)  # fmt: skip
+def test_a_folder_is_told_apart(tmp_path: Path, files: list[str], text: str) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('{"model_type": "llama"}')
+    with pytest.raises(IsADirectoryError, match=text):
+        capture(tmp_path)
 
 
 def test_args_belong_to_torch_modules() -> None:

@@ -140,7 +140,10 @@ def model(given: Path) -> Path:
     Raises:
         ArgumentError: a program already, or a pipe; as `existing` besides.
     """
+    from pteron.export.capture.foreign import refuse_folder
+
     path = file_of(given)
+    refuse_folder(path)
     if existing(path).suffix == ".pte":
         raise ArgumentError(
             f"{path}: expected a model, got a .pte program, which is compiled already"
