@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers holes undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards test-rows android-models web fresh zoo roads
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers holes undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards test-rows android-models web fresh zoo roads sizes
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md; BENCH='--out FILE': that of another processor"
 	@echo "make sweep   architectures of transformers and timm, then PyTorch's table of operators, against eager; goes on where it was"
 	@echo "make roads   60 networks of torchvision and timm from the module and from ONNX: nodes, int8 layers, bytes; goes on where it was"
+	@echo "make sizes   60 networks and 60 types of transformers with derived and automatic dimensions, against eager; goes on where it was"
 	@echo "make zoo     published model files of PyPI and npm beside onnxruntime, in f32, int8, NF4: writes docs/models.md; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make holes   closed holes opened again in copies: does the fuzzer find each? HOLES='600 panels'"
@@ -161,6 +162,10 @@ sweep: dev-torch
 # 60 networks of torchvision and timm, from the module and from the file that torch.onnx.export writes of it; goes on where it was.
 roads: dev-torch
 	@$(BIN)/python -W ignore benchmarks/roads.py
+
+# The same networks and types of transformers with derived dimensions and Dim.AUTO, at other sizes, beside eager.
+sizes: dev-torch
+	@$(BIN)/python -W ignore benchmarks/sizes.py
 
 # npm packs what comes from there.
 zoo: dev

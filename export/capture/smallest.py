@@ -40,6 +40,8 @@ def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str
             got = _result(torch, traced, tree.tree_unflatten(small, spec))
             if wanted is None or (got is not None and _agree(torch, wanted, got)):
                 continue
+            if got is None and _holds_together(torch, ours, traced, program, example, symbol, size):
+                continue  # of it alone the program refuses the size, too
             if not _is_assumed_larger(program, symbol):
                 guarded = program.module()
                 if _is_guarded(guarded, tree.tree_unflatten(small, spec)):
@@ -57,6 +59,31 @@ def dynamic_axes(torch: Any, program: Any) -> Iterator[tuple[int, int, Any]]:
         for axis, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
             if isinstance(size, torch.SymInt):
                 yield i, axis, size.node.expr
+
+
+def _holds_together(
+    torch: Any, ours: Any, traced: Any, program: Any, example: Any, symbol: str, size: int
+) -> bool:
+    """Whether module and program agree where all axes that are as long as this one in the example have the size: two inputs of one
+    batch, which torch took for two where one of them broadcasts."""
+    leaves, spec = torch.utils._pytree.tree_flatten(example)
+    axes = [
+        (leaves[i].shape[axis], str(e))
+        for i, axis, e in dynamic_axes(torch, program)
+        if e.is_Symbol
+    ]
+    mine = {length for length, name in axes if name == symbol}
+    others = dict.fromkeys(name for length, name in axes if {length} == mine and name != symbol)
+    small: list[Any] | None = _of_size(torch, program, leaves, symbol, size)
+    for other in others:
+        small = small and _of_size(torch, program, small, other, size)
+    if not small or not others:
+        return False
+    wanted, got = (
+        _result(torch, run, torch.utils._pytree.tree_unflatten(small, spec))
+        for run in (ours, traced)
+    )
+    return wanted is not None and got is not None and _agree(torch, wanted, got)
 
 
 def _of_size(

@@ -60,9 +60,9 @@ def stated(torch: Any, program: Any) -> list[str]:
 
 
 def _is_long(expression: Any) -> bool:
-    """n >= 2."""
-    is_at_least = expression.func.__name__ == "GreaterThan"
-    return bool(is_at_least and expression.lhs.is_Symbol and expression.rhs == 2)
+    """n >= 2 or n > 1."""
+    least = {"GreaterThan": 2, "StrictGreaterThan": 1}.get(expression.func.__name__)
+    return least is not None and bool(expression.lhs.is_Symbol and expression.rhs == least)
 
 
 def _squeezed(torch: Any, graph: Any) -> list[str]:

@@ -109,3 +109,49 @@ def test_fix_makes_the_multiple_a_number(tmp_path: Path) -> None:
         fix={"h": 3},
     )
     assert pteron.load(tmp_path / "m.pte").inputs[0].shape == (6, 2)
+
+
+class Permuted(torch.nn.Module):
+    """As ConvNeXt's blocks: how a convolution's strides are chosen asks for a batch of more than one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.norm = torch.nn.Conv2d(3, 8, 4, 4), torch.nn.LayerNorm(8)
+        self.deep = torch.nn.Conv2d(8, 8, 7, padding=3, groups=8)
+
+    def forward(self, x: Any) -> Any:
+        x = self.norm(self.first(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        return (x + self.deep(x)).mean((2, 3))
+
+
+class Masked(torch.nn.Module):
+    """As masks of transformers: rows of the second input by the first one's batch, which torch takes for two sizes."""
+
+    def forward(self, x: Any, mask: Any) -> Any:
+        rows, columns = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])[None]
+        return x * mask[rows, columns]
+
+
+AUTO = torch.export.Dim.AUTO
+
+
+def test_a_batch_of_one_runs_where_only_strides_ask_for_more(tmp_path: Path) -> None:
+    module, path = Permuted().eval(), tmp_path / "m.pte"
+    make = lambda b, h, w: torch.randn(b, 3, h, w)  # noqa: E731
+    shapes = ({0: Dim("b"), 2: 32 * Dim("h"), 3: 32 * Dim("w")},)
+    pteron.export_model(module, path, args=(make(2, 64, 64),), dynamic_shapes=shapes)
+    model = pteron.load(path, threads=1)
+    for x in (make(1, 64, 96), make(3, 32, 64)):
+        np.testing.assert_allclose(model(x), module(x).detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_inputs_of_one_batch_shrink_together(tmp_path: Path) -> None:
+    module, path = Masked(), tmp_path / "m.pte"
+    make = lambda *shape: (torch.randn(shape), torch.randn(shape))  # noqa: E731
+    shapes = ({0: AUTO, 1: AUTO}, {0: AUTO, 1: AUTO})
+    pteron.export_model(module, path, args=make(2, 8), dynamic_shapes=shapes)
+    model = pteron.load(path, threads=1)
+    for case in (make(3, 9), make(1, 5)):
+        np.testing.assert_allclose(model(*case), module(*case), rtol=1e-6)
+    with pytest.raises(pteron.PteronError, match="out of range"):
+        model(make(2, 8)[0], make(1, 8)[1])
