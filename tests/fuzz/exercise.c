@@ -25,7 +25,8 @@ typedef struct subject {
   void *outputs[MAX_PORTS], *before[MAX_PORTS]; /* before: what the first run gave */
   pte_memory arena;
   const fence *file;
-  bool runs; /* there are buffers for it */
+  bool changing; /* the file does, whenever the library asks for its pool */
+  bool runs;     /* there are buffers for it */
   uint32_t state_count;
   uint64_t draw; /* of the bytes of the file: telling numbers come from it */
   exercise_result *result;
@@ -335,24 +336,38 @@ static void change_constant(subject *s, uint8_t *file) {
     file[offset + draw(s, length)] = (uint8_t)draw(s, 256);
 }
 
+/* A pool of two that does everything itself: between what a kernel checks and what it then reads.
+ */
+static void run_items(void *self, size_t count, size_t grain, pte_task task, void *context) {
+  subject *s = self;
+  for (size_t begin = 0; begin < count; begin += grain) {
+    if (s->changing) change_constant(s, s->file->data);
+    task(context, begin, count - begin < grain ? count : begin + grain, begin % 2);
+  }
+}
+
 /* Runs on over constants that changed after they were checked; leaves the file as it was. */
 static void run_changed(subject *s) {
   uint8_t *file = s->file->data, *kept = malloc(s->file->size);
   if (kept == NULL) return;
   memcpy(kept, file, s->file->size);
   fence_open(s->file);
-  for (unsigned k = 0; k < 16; k++) change_constant(s, file);
-  fence_shut(s->file);
+  s->changing = true;
+  for (unsigned k = draw(s, 16); k > 0; k--) change_constant(s, file);
   run(s);
-  fence_open(s->file);
+  s->changing = false;
   memcpy(file, kept, s->file->size);
   fence_shut(s->file);
   free(kept);
 }
 
 static void prepare_and_run(subject *s) {
+  const pte_pool pool = {.size = sizeof pool, .threads = 2, .self = s, .run = run_items};
+  const bool alone = draw(s, 2), portable = draw(s, 2);
   pte_prepare_options options = {.size = sizeof options,
-                                 .threads = 1,
+                                 .threads = alone ? 1 : 2,
+                                 .pool = alone ? NULL : &pool,
+                                 .cpu = portable ? PTE_CPU_PORTABLE : PTE_CPU_DETECT,
                                  .shapes = s->shape_of,
                                  .values = s->value_of,
                                  .max_bytes = EXERCISE_CAP_BYTES,
