@@ -35,6 +35,7 @@ from .onnx import capture_onnx, zip_kind
 from .recurrent import kept_whole
 from .smallest import dynamic_axes, least_sizes
 from .state_pairs import Captured, state_pairs
+from .torchlib import made_once
 from .traced import bounds_of, range_of, stated
 from .variations import Maker, Subject, Varied
 from .written import Trial, check_writes, eval_mode
@@ -341,17 +342,18 @@ def _convert(
     guards = [*stated(torch, program), *stated(torch, captured.program)]
     captured.program._guards_code = []  # a guard between two inputs makes torch.onnx fail; `bounds_of` keeps them
     try:
-        result = torch.onnx.export(
-            captured.program,
-            dynamo=True,
-            opset_version=OPSET,
-            optimize=False,
-            verbose=False,
-            input_names=[*captured.inputs, *(f"past.{s}" for s in captured.states)],
-            output_names=[*captured.outputs, *(f"present.{s}" for s in captured.states)],
-            dynamic_shapes=shapes,
-            custom_translation_table=translations(captured.program),
-        )
+        with made_once(torch):
+            result = torch.onnx.export(
+                captured.program,
+                dynamo=True,
+                opset_version=OPSET,
+                optimize=False,
+                verbose=False,
+                input_names=[*captured.inputs, *(f"past.{s}" for s in captured.states)],
+                output_names=[*captured.outputs, *(f"present.{s}" for s in captured.states)],
+                dynamic_shapes=shapes,
+                custom_translation_table=translations(captured.program),
+            )
     except Exception as error:
         raise ModelError(f"{where}: conversion to ONNX failed: {_reason(error)}") from error
     model: ir.Model = result.model
