@@ -171,6 +171,12 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
     def lu_factor_ex(a: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
         return *_factored(torch, a), info(a)
 
+    def old_lu_factor(a: Any, pivot: bool = True, check_errors: bool = True) -> Any:
+        return lu_factor_ex(a)
+
+    def old_lu_solve(b: Any, lu: Any, pivots: Any) -> Any:
+        return lu_solve(lu, pivots, b)
+
     def lu_unpack(lu: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:  # fmt: skip
         (m, n), none = lu.shape[-2:], torch.empty(0, dtype=lu.dtype)
         k = min(m, n)
@@ -183,11 +189,19 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
     def linalg_lu(a: Any, *, pivot: bool = True) -> Any:
         return lu_unpack(*_factored(torch, a))
 
-    def slogdet(a: Any) -> Any:
+    def triangle(a: Any) -> tuple[Any, Any]:
+        """The sign of the permutation, and the diagonal of U."""
         lu, pivots = _factored(torch, a)
-        diagonal = lu.diagonal(dim1=-2, dim2=-1)
         is_moved = pivots != torch.arange(1, a.shape[-1] + 1)
         sign = 1 - 2 * (is_moved.sum(-1) % 2).to(a.dtype)
+        return sign, lu.diagonal(dim1=-2, dim2=-1)
+
+    def det(a: Any) -> Any:
+        sign, diagonal = triangle(a)
+        return sign * diagonal.prod(-1)
+
+    def slogdet(a: Any) -> Any:
+        sign, diagonal = triangle(a)
         return sign * diagonal.sign().prod(-1), diagonal.abs().log().sum(-1)
 
     def logdet(a: Any) -> Any:
@@ -201,8 +215,8 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
         "linalg_lu_solve": lu_solve, "linalg_solve": solve, "linalg_solve_ex": solve_ex,
         "linalg_inv": inverse, "inverse": inverse, "linalg_inv_ex": inv_ex,
         "linalg_matrix_power": matrix_power, "matrix_power": matrix_power, "linalg_tensorinv": tensorinv,
-        "linalg_lu_factor": lu_factor, "linalg_lu_factor_ex": lu_factor_ex, "lu_unpack": lu_unpack, "linalg_lu": linalg_lu,
-        "slogdet": slogdet, "linalg_slogdet": slogdet, "logdet": logdet,
+        "linalg_lu_factor": lu_factor, "linalg_lu_factor_ex": lu_factor_ex, "lu_unpack": lu_unpack, "_lu_with_info": old_lu_factor, "lu_solve": old_lu_solve, "linalg_lu": linalg_lu,
+        "slogdet": slogdet, "linalg_slogdet": slogdet, "logdet": logdet, "det": det, "linalg_det": det,
     }  # fmt: skip
 
 
