@@ -25,6 +25,7 @@ from apart import apart, each, options, read, verdict
 
 import pteron
 from pteron.export.capture.check import differs
+from pteron.export.capture.examples import array
 
 
 def main() -> None:
@@ -148,7 +149,7 @@ def compare(got: Any, want: Any) -> str | None:
     got = got if isinstance(got, tuple) else (got,)
     if len(got) != len(want):
         return f"expected {len(want)} results, got {len(got)}"
-    texts = (differs(np.asarray(g), w.detach().numpy()) for g, w in zip(got, want, strict=True))
+    texts = (differs(np.asarray(g), array(torch, w)) for g, w in zip(got, want, strict=True))
     return next((text for text in texts if text is not None), None)
 
 

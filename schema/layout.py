@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("a479936c26589539")
+SCHEMA_HASH: Final = bytes.fromhex("8c3c145fc5b0e6b1")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from .meaning import narrow, sequence
 from .meaning.sequence import ACTIVATIONS
-from .row import I64, A, F, Ints, W, op
+from .row import I64, A, F, Floats, Ints, W, op
 
 RECURRENT = f"""
     dtype(w) == f32; format(w) == plain; groups(w) == 1;
@@ -83,7 +83,7 @@ def codes(x: F, *, turned: bool = False) -> tuple[A, F]:
     shape="[t, b, m] [m, h] [b, h] [b, h] [p] [b] -> [t, b, h] [b, h] [b, h]",
     strided="gates",
     bound="t 64 K eps",
-    where=f"m == 4 * h; p == 3 * h; len(activations) == 3; {RECURRENT}",
+    where=f"m == 4 * h; p == 3 * h; len(activations) == 3; len(parameters) == 6; {RECURRENT}",
 )
 def lstm(
     gates: F,
@@ -94,14 +94,24 @@ def lstm(
     count: I64 | None = None,
     *,
     activations: Ints,
+    parameters: Floats,
     clip: float = 0.0,
     input_forget: bool = False,
     reverse: bool = False,
 ) -> tuple[F, F | None, F | None]:
     """Recurrence over t of ONNX LSTM, one direction; gates = x W^T + biases (iofc, m = 4 h), w = R. count[b] steps of
-    batch b are real, the rest of y is 0. activations: indices into ACTIVATIONS for f, g, h. Hochreiter 1997; Gers 2000."""
+    batch b are real, the rest of y is 0. activations: indices into ACTIVATIONS for f, g, h; parameters: alpha and beta of each. Hochreiter 1997; Gers 2000."""
     return sequence.lstm(
-        gates, w, hidden, cell, peephole, count, activations, clip, input_forget, reverse
+        gates,
+        w,
+        hidden,
+        cell,
+        peephole,
+        count,
+        (activations, parameters),
+        clip,
+        input_forget,
+        reverse,
     )
 
 
@@ -111,7 +121,7 @@ def lstm(
     shape="[t, b, m] [m, h] [m] [b, h] [b] -> [t, b, h] [b, h]",
     strided="gates",
     bound="t 64 K eps",
-    where=f"m == 3 * h; len(activations) == 2; {RECURRENT}",
+    where=f"m == 3 * h; len(activations) == 2; len(parameters) == 4; {RECURRENT}",
 )
 def gru(
     gates: F,
@@ -121,13 +131,14 @@ def gru(
     count: I64 | None = None,
     *,
     activations: Ints,
+    parameters: Floats,
     clip: float = 0.0,
     linear_before_reset: bool = False,
     reverse: bool = False,
 ) -> tuple[F, F | None]:
     """Recurrence over t of ONNX GRU, one direction; gates = x W^T + Wb (zrh, m = 3 h), w = R, bias = Rb. Cho et al. 2014."""
     return sequence.gru(
-        gates, w, bias, hidden, count, activations, clip, linear_before_reset, reverse
+        gates, w, bias, hidden, count, (activations, parameters), clip, linear_before_reset, reverse
     )
 
 
@@ -137,7 +148,7 @@ def gru(
     shape="[t, b, h] [h, h] [b, h] [b] -> [t, b, h] [b, h]",
     strided="gates",
     bound="t 64 K eps",
-    where=f"len(activations) == 1; {RECURRENT}",
+    where=f"len(activations) == 1; len(parameters) == 2; {RECURRENT}",
 )
 def rnn(
     gates: F,
@@ -146,8 +157,9 @@ def rnn(
     count: I64 | None = None,
     *,
     activations: Ints,
+    parameters: Floats,
     clip: float = 0.0,
     reverse: bool = False,
 ) -> tuple[F, F | None]:
     """h = f(gates[t] + h R^T): ONNX RNN, one direction. Elman 1990."""
-    return sequence.rnn(gates, w, hidden, count, activations, clip, reverse)
+    return sequence.rnn(gates, w, hidden, count, (activations, parameters), clip, reverse)

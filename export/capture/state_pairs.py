@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
+from . import linalg
 from .pairs import without_complex
 from .traced import decomposed
 
@@ -45,6 +46,8 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
         _clone_results_of_branches(torch, program.graph_module)
     try:
         done = program if ours and not _writes(torch, program) else decomposed(program, {})
+        if linalg.decomposable(torch, done):
+            done = decomposed(done, linalg.table(torch))
         real = without_complex(torch, done, where)
         has_complex, done = real is not done, real
     except ModelError:

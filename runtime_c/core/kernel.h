@@ -23,6 +23,7 @@
 #endif
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "core/watch.h"
 #include "pteron/pteron.h"
@@ -116,9 +117,14 @@ static inline pte_status pte_kernel_fail(const pte_call *call, pte_status status
   return status;
 }
 
-/* The elements of an `Ints` or `Floats` attribute, and element `i` of a `Dims` one. */
+/* The elements of an `Ints` attribute, and element `i` of a `Floats` or `Dims` one. */
 static inline const int64_t *pte_call_ints(const pte_call *call, pte_range range) {
   return call->tables->ints + range.start;
+}
+static inline double pte_call_float(const pte_call *call, pte_range range, uint32_t i) {
+  double value;
+  memcpy(&value, pte_call_ints(call, range) + i, sizeof value);
+  return value;
 }
 static inline int64_t pte_call_dim(const pte_call *call, pte_range range, uint32_t i) {
   return call->tables->extents[call->tables->refs[range.start + i]];

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x399558266c9379a4u
+#define PTE_SCHEMA_HASH 0xb1e6b0c55f143c8cu
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

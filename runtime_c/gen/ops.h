@@ -352,34 +352,37 @@ extern const pte_kernel pte_attention_kernel;
 typedef struct pte_lstm_attrs {
   uint32_t size;
   pte_range activations;
+  pte_range parameters;
   double clip;
   uint32_t input_forget;
   uint32_t reverse;
 } pte_lstm_attrs;
-_Static_assert(sizeof(pte_lstm_attrs) == 32, "lstm");
-_Static_assert(offsetof(pte_lstm_attrs, reverse) == 28, "lstm");
+_Static_assert(sizeof(pte_lstm_attrs) == 40, "lstm");
+_Static_assert(offsetof(pte_lstm_attrs, reverse) == 36, "lstm");
 extern const pte_kernel pte_lstm_kernel;
 
 typedef struct pte_gru_attrs {
   uint32_t size;
   pte_range activations;
+  pte_range parameters;
   double clip;
   uint32_t linear_before_reset;
   uint32_t reverse;
 } pte_gru_attrs;
-_Static_assert(sizeof(pte_gru_attrs) == 32, "gru");
-_Static_assert(offsetof(pte_gru_attrs, reverse) == 28, "gru");
+_Static_assert(sizeof(pte_gru_attrs) == 40, "gru");
+_Static_assert(offsetof(pte_gru_attrs, reverse) == 36, "gru");
 extern const pte_kernel pte_gru_kernel;
 
 typedef struct pte_rnn_attrs {
   uint32_t size;
   pte_range activations;
+  pte_range parameters;
   double clip;
   uint32_t reverse;
   uint32_t zero;
 } pte_rnn_attrs;
-_Static_assert(sizeof(pte_rnn_attrs) == 32, "rnn");
-_Static_assert(offsetof(pte_rnn_attrs, reverse) == 24, "rnn");
+_Static_assert(sizeof(pte_rnn_attrs) == 40, "rnn");
+_Static_assert(offsetof(pte_rnn_attrs, reverse) == 32, "rnn");
 extern const pte_kernel pte_rnn_kernel;
 
 typedef struct pte_matmul_integer_attrs {

@@ -261,9 +261,15 @@ typedef struct pte_blend_f32 {
                const float *weight, int64_t count, const float *x, float *y);
 } pte_blend_f32;
 
+/* kind: PTE_ACTIVATION_... */
+typedef struct pte_activation {
+  uint32_t kind;
+  float alpha, beta;
+} pte_activation;
+
 typedef struct pte_recurrent_f32 {
-  /* x = activation(clipped x); kind PTE_ACTIVATION_..., clip 0: none */
-  void (*activate)(uint32_t kind, float clip, int64_t count, float *x);
+  /* x = activation(clipped x); clip 0: none */
+  void (*activate)(const pte_activation *how, float clip, int64_t count, float *x);
   /* y = fma(a, b, c * d); y may be one of them */
   void (*mix)(int64_t count, const float *a, const float *b, const float *c, const float *d,
               float *y);

@@ -10,7 +10,9 @@ from ..row import Array
 
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "affine", "leaky_relu", "thresholded_relu", "scaled_tanh", "hard_sigmoid",
                "elu", "softsign", "softplus")  # fmt: skip
-"""What an index in the `activations` of lstm, gru and rnn means; alpha and beta at ONNX's defaults."""
+"""What an index in the `activations` of lstm, gru and rnn means."""
+Activations = tuple[Sequence[int], Sequence[float]]
+"""Indices into ACTIVATIONS, and alpha and beta of each."""
 
 
 def attention(
@@ -101,23 +103,25 @@ def positions(queries: int, keys: int, key_count: Array | None, causal: str) -> 
     return at
 
 
-def activation(index: int, x: Array) -> Array:
-    """ACTIVATIONS[index] at ONNX's default alpha and beta."""
+def activation(given: Activations, which: int, x: Array) -> Array:
+    """Function number `which`."""
+    indices, parameters = given
+    alpha, beta = np.asarray(parameters[2 * which : 2 * which + 2], x.dtype)
     with np.errstate(over="ignore"):
         functions: list[Callable[[Array], Array]] = [
             lambda v: 1 / (1 + np.exp(-v)),
             np.tanh,
             lambda v: np.maximum(v, 0),
-            lambda v: v,
-            lambda v: np.where(v < 0, 0.01 * v, v),
-            lambda v: np.where(v < 1, 0, v),
-            np.tanh,
-            lambda v: np.clip(0.2 * v + 0.5, 0, 1),
-            lambda v: np.where(v < 0, np.expm1(v), v),
+            lambda v: alpha * v + beta,
+            lambda v: np.where(v < 0, alpha * v, v),
+            lambda v: np.where(v < alpha, 0, v),
+            lambda v: alpha * np.tanh(beta * v),
+            lambda v: np.clip(alpha * v + beta, 0, 1),
+            lambda v: np.where(v < 0, alpha * np.expm1(v), v),
             lambda v: v / (1 + np.abs(v)),
             lambda v: np.maximum(v, 0) + np.log1p(np.exp(-np.abs(v))),
         ]
-        return functions[index](x)
+        return functions[indices[which]](x)
 
 
 def clipped(x: Array, clip: float) -> Array:
@@ -157,7 +161,7 @@ def lstm(
     cell: Array | None,
     peephole: Array | None,
     count: Array | None,
-    activations: Sequence[int],
+    activations: Activations,
     clip: float,
     input_forget: bool,
     reverse: bool,
@@ -165,15 +169,18 @@ def lstm(
     """One direction of ONNX LSTM; see the row."""
     zero = np.zeros((gates.shape[1], w.shape[1]), gates.dtype)
     pi, po, pf = np.split(np.zeros(3 * w.shape[1]) if peephole is None else peephole, 3)
-    f, g, h = activations
 
     def step(x: Array, states: tuple[Array, ...], _: int) -> tuple[Array, ...]:
         before = states[1]
         zi, zo, zf, zc = np.split(x + w @ states[0], 4)
-        i = activation(f, clipped(zi + pi * before, clip))
-        forget = 1 - i if input_forget else activation(f, clipped(zf + pf * before, clip))
-        c = forget * before + i * activation(g, clipped(zc, clip))
-        return activation(f, clipped(zo + po * c, clip)) * activation(h, c), c
+        i = activation(activations, 0, clipped(zi + pi * before, clip))
+        forget = (
+            1 - i if input_forget else activation(activations, 0, clipped(zf + pf * before, clip))
+        )
+        c = forget * before + i * activation(activations, 1, clipped(zc, clip))
+        return activation(activations, 0, clipped(zo + po * c, clip)) * activation(
+            activations, 2, c
+        ), c
 
     first = (zero if hidden is None else hidden, zero if cell is None else cell)
     y, last, last_cell = walk(step, gates, first, count, reverse)
@@ -186,7 +193,7 @@ def gru(
     bias: Array | None,
     hidden: Array | None,
     count: Array | None,
-    activations: Sequence[int],
+    activations: Activations,
     clip: float,
     linear_before_reset: bool,
     reverse: bool,
@@ -195,15 +202,14 @@ def gru(
     units = w.shape[1]
     bz, br, bh = np.split(np.zeros(3 * units) if bias is None else bias, 3)
     wz, wr, wh = np.split(w, 3)
-    f, g = activations
 
     def step(x: Array, states: tuple[Array, ...], _: int) -> tuple[Array, ...]:
         before = states[0]
         gz, gr, gh = np.split(x, 3)
-        z = activation(f, clipped(gz + wz @ before + bz, clip))
-        r = activation(f, clipped(gr + wr @ before + br, clip))
+        z = activation(activations, 0, clipped(gz + wz @ before + bz, clip))
+        r = activation(activations, 0, clipped(gr + wr @ before + br, clip))
         inner = r * (wh @ before + bh) if linear_before_reset else wh @ (r * before) + bh
-        return (z * before + (1 - z) * activation(g, clipped(gh + inner, clip)),)
+        return (z * before + (1 - z) * activation(activations, 1, clipped(gh + inner, clip)),)
 
     first = np.zeros((gates.shape[1], units), gates.dtype) if hidden is None else hidden
     y, last = walk(step, gates, (first,), count, reverse)
@@ -215,14 +221,14 @@ def rnn(
     w: Array,
     hidden: Array | None,
     count: Array | None,
-    activations: Sequence[int],
+    activations: Activations,
     clip: float,
     reverse: bool,
 ) -> tuple[Array, Array]:
     """One direction of ONNX RNN; see the row."""
 
     def step(x: Array, states: tuple[Array, ...], _: int) -> tuple[Array, ...]:
-        return (activation(activations[0], clipped(x + w @ states[0], clip)),)
+        return (activation(activations, 0, clipped(x + w @ states[0], clip)),)
 
     first = np.zeros((gates.shape[1], w.shape[1]), gates.dtype) if hidden is None else hidden
     y, last = walk(step, gates, (first,), count, reverse)

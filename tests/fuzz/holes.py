@@ -49,7 +49,7 @@ HOLES: Final = {
     "past": (
         "runtime_c/text/snapshot.c",
         "  return is_past(s, at) ? at : (past){position, position};\n",
-        "  return (past){position, s->written > position ? s->written : position};\n",
+        "  return at.written > position ? at : (past){position, position};\n",
     ),  # save writes what restore refuses
 }
 

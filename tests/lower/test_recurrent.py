@@ -71,10 +71,42 @@ def test_batch_first_is_the_same_numbers_in_other_axes(op: str) -> None:
     assert (a["h1"] == b["h1"].swapaxes(0, 1)).all()
 
 
-def test_other_slopes_than_onnx_gives_are_refused() -> None:
-    text = "y = RNN(x, w, r, b, hidden_size=4, activations=['LeakyRelu'], activation_alpha=[0.3])"
-    with pytest.raises(LoweringError, match="activation_alpha"):
-        lower(onnx_text(text, x="f32[t, n, 3]", **weights("RNN", 1)))
+HAVE = {
+    "Affine": (0.8, 0.1), "LeakyRelu": (0.3, None), "ThresholdedRelu": (0.2, None), "ScaledTanh": (0.7, 1.3),
+    "HardSigmoid": (0.3, 0.4), "Elu": (0.5, None), "Softsign": (None, None), "Softplus": (None, None),
+}  # fmt: skip
+"""Functions with an alpha and a beta, or without."""
+
+
+@pytest.mark.parametrize("op", GATES)
+@pytest.mark.parametrize("name", HAVE)
+def test_alpha_and_beta(op: str, name: str) -> None:
+    """Each in the last place, behind one that has both: lists are handed out by who has one."""
+    (alpha, beta), first = HAVE[name], [] if op == "RNN" else ["HardSigmoid"]
+    names = [*first, *(["Tanh"] if op == "LSTM" else []), name]
+    alphas = [*(0.25 for _ in first), *([] if alpha is None else [alpha])]
+    betas = [*(0.45 for _ in first), *([] if beta is None else [beta])]
+    lists = (f", activation_alpha={alphas}" if alphas else "") + (
+        f", activation_beta={betas}" if betas else ""
+    )
+    text = f"y = {op}(x, w, r, b, hidden_size=4, activations={names}{lists})"
+    agrees_with_onnxruntime(text, {"x": floats((6, 2, 3))}, x="f32[t, n, 3]", **weights(op, 1))
+
+
+def test_both_directions_take_from_one_list() -> None:
+    names = ["HardSigmoid", "Elu", "LeakyRelu", "HardSigmoid", "ScaledTanh", "Elu"]
+    alpha, beta = [0.3, 0.5, 0.1, 0.2, 0.7, 0.9], [0.4, 0.6, 1.3]
+    text = (
+        f"y, h, c = LSTM(x, w, r, b, hidden_size=4, direction='bidirectional', activations={names}, "
+        f"activation_alpha={alpha}, activation_beta={beta})"
+    )
+    agrees_with_onnxruntime(text, {"x": floats((6, 2, 3))}, x="f32[t, n, 3]", **weights("LSTM", 2))
+
+
+def test_too_few_functions_are_refused() -> None:
+    text = "y = LSTM(x, w, r, b, hidden_size=4, activations=['Sigmoid', 'Tanh'])"
+    with pytest.raises(LoweringError, match="expected 3 for each direction, got 2"):
+        lower(onnx_text(text, x="f32[t, n, 3]", **weights("LSTM", 1)))
 
 
 @pytest.mark.parametrize("layout", [0, 1])

@@ -184,7 +184,17 @@ def recurrent(op: str, t: int, b: int, h: int, *, first: bool = True, **how: Any
         None if count is None else np.array(count),
     ]
     default = {"lstm": (0, 1, 1), "gru": (0, 1), "rnn": (1,)}[op]
-    return Case(op, inputs, {"activations": default, **how}, terms=max(1, t * h))
+    kinds = how.setdefault("activations", default)
+    how.setdefault(
+        "parameters", tuple(x for kind in kinds for x in USUAL.get(ACTIVATIONS[kind], (0, 0)))
+    )
+    return Case(op, inputs, how, terms=max(1, t * h))
+
+
+USUAL = {
+    "affine": (1.0, 0.0), "leaky_relu": (0.01, 0.0), "thresholded_relu": (1.0, 0.0), "scaled_tanh": (1.0, 1.0),
+    "hard_sigmoid": (0.2, 0.5), "elu": (1.0, 0.0),
+}  # fmt: skip
 
 
 OPS = ("lstm", "gru", "rnn")
@@ -379,6 +389,12 @@ CASES = [
     *(recurrent("rnn", 3, 2, 17, activations=(i,), first=False) for i in range(len(ACTIVATIONS))),
     recurrent("lstm", 3, 2, 17, activations=(7, 9, 2)),
     recurrent("gru", 3, 2, 17, activations=(7, 9)),
+    *(
+        recurrent("rnn", 3, 2, 17, activations=(i,), parameters=(0.7, -0.3), first=False)
+        for i in range(len(ACTIVATIONS))
+    ),
+    recurrent("lstm", 3, 2, 17, activations=(7, 6, 4), parameters=(0.3, 0.4, 1.5, 0.6, 0.2, 0.0)),
+    recurrent("gru", 3, 2, 17, activations=(7, 8), parameters=(0.3, 0.4, 0.5, 0.0)),
     *(
         Case(c.op, [*c.inputs[:-1], np.array([1, 6])], c.attrs, status=Status.BAD_DATA, position=1)
         for c in (recurrent(op, 5, 2, 4) for op in OPS)

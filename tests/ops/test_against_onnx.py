@@ -12,6 +12,7 @@ import pytest
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from ops import harness
+from ops.cases_sequence import USUAL
 from ops.harness import Array, Case, weight
 
 from pteron.schema.dtypes import name_of
@@ -211,7 +212,9 @@ def test_recurrences(op: str, variant: int) -> None:
         "rnn": here,
     }[op]
     lengths = None if count is None else count.astype(np.int64)
-    mine: dict[str, Any] = {"activations": tuple(kinds), "clip": clip, "reverse": reverse}
+    parameters = tuple(x for kind in kinds for x in USUAL.get(ACTIVATIONS[kind], (0, 0)))
+    mine: dict[str, Any] = {"activations": tuple(kinds), "parameters": parameters}
+    mine |= {"clip": clip, "reverse": reverse}
     mine |= {flag: bit[3]} if flag else {}
     inputs = [given.astype(np.float32), weight(r[0]), *middle, lengths]
     for got, want in zip(kernel(Case(op, inputs, mine)), wants):

@@ -125,14 +125,18 @@ CASES: Final[dict[str, Case]] = {
     "lstm": Case(
         ("f32 3 2 16", "w 16 4", "f32 2 4", "f32 2 4", "f32 12", "i64 2"),
         ("f32 3 2 4", "f32 2 4", "f32 2 4"),
-        {"activations": (0, 1, 1), "clip": 2.0},
+        {"activations": (0, 1, 1), "parameters": (0, 0) * 3, "clip": 2.0},
     ),
     "gru": Case(
         ("f32 3 2 12", "w 12 4", "f32 12", "f32 2 4", "i64 2"),
         ("f32 3 2 4", "f32 2 4"),
-        {"activations": (0, 1), "linear_before_reset": True},
+        {"activations": (0, 1), "parameters": (0, 0) * 2, "linear_before_reset": True},
     ),
-    "rnn": Case(("f32 3 2 4", "w 4 4", "f32 2 4"), ("f32 3 2 4", "f32 2 4"), {"activations": (1,)}),
+    "rnn": Case(
+        ("f32 3 2 4", "w 4 4", "f32 2 4"),
+        ("f32 3 2 4", "f32 2 4"),
+        {"activations": (1,), "parameters": (0, 0)},
+    ),
     "matmul_int8": Case(
         ("f32 3 40", "w:i4 18 40", "f32 18", "f32 3 18"), ("f32 3 18",), {"steps": relu(2)}
     ),

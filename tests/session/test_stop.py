@@ -179,9 +179,9 @@ ENDLESS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "f32 1 64 1 65536",
         scale=1.0,
     ),
-    "lstm": case("*f32 262144 1 1024, p 1024 256, , , , ", "f32 262144 1 256, , ", activations=(0, 1, 1)),
-    "gru": case("*f32 262144 1 768, p 768 256, , , ", "f32 262144 1 256, ", activations=(0, 1)),
-    "rnn": case("*f32 8192 32 512, p 512 512, , ", "f32 8192 32 512, ", activations=(1,)),
+    "lstm": case("*f32 262144 1 1024, p 1024 256, , , , ", "f32 262144 1 256, , ", activations=(0, 1, 1), parameters=(0, 0) * 3),
+    "gru": case("*f32 262144 1 768, p 768 256, , , ", "f32 262144 1 256, ", activations=(0, 1), parameters=(0, 0) * 2),
+    "rnn": case("*f32 8192 32 512, p 512 512, , ", "f32 8192 32 512, ", activations=(1,), parameters=(0, 0)),
     "rnn of nothing": case(
         "*f32 1073741824 512 0, p 0 0, , ", "f32 1073741824 512 0, ", activations=(1,)
     ),

@@ -21,12 +21,6 @@ typedef struct resize {
   float *between[2];
 } resize;
 
-static double float_of(const pte_call *call, pte_range list, unsigned i) {
-  double value;
-  memcpy(&value, pte_call_ints(call, list) + i, sizeof value);
-  return value;
-}
-
 static void describe(const pte_call *call, resize *r) {
   const pte_tensor *x = call->in[0], *y = call->out[0];
   *r = (resize){.call = call, .attrs = call->attrs, .axes = x->rank - 2u};
@@ -35,10 +29,10 @@ static void describe(const pte_call *call, resize *r) {
     pte_resize_axis *axis = &r->axis[i];
     *axis = (pte_resize_axis){.in = x->shape[i + 1], .out = y->shape[i + 1], .region_end = 1.0};
     axis->scale = axis->in > 0 ? (double)axis->out / (double)axis->in : 1.0;
-    if (r->attrs->scales.count > 0) axis->scale = float_of(call, r->attrs->scales, i);
+    if (r->attrs->scales.count > 0) axis->scale = pte_call_float(call, r->attrs->scales, i);
     if (crop) {
-      axis->region_begin = float_of(call, r->attrs->region, i);
-      axis->region_end = float_of(call, r->attrs->region, r->axes + i);
+      axis->region_begin = pte_call_float(call, r->attrs->region, i);
+      axis->region_end = pte_call_float(call, r->attrs->region, r->axes + i);
     }
     bool whole = axis->region_begin == 0.0 && axis->region_end == 1.0;
     axis->identity = axis->in == axis->out && axis->scale == 1.0 && whole;

@@ -69,7 +69,7 @@ static pte_status gru_run(const pte_call *call) {
   pte_recurrence r;
   pte_pace pace = pte_call_pace(call);
   PTE_TRY(pte_recurrence_open(call, &pace, 3, 4, &r));
-  r.activations = pte_call_ints(call, attrs->activations);
+  pte_recurrence_functions(&r, attrs->activations, attrs->parameters);
   r.clip = (float)attrs->clip;
   r.reverse = attrs->reverse != 0;
   PTE_TRY(pte_recurrence_start(&r, NULL, r.other));

@@ -25,7 +25,7 @@ static void lstm_row(const pte_recurrence *r, int64_t b, int64_t time, const flo
   if (peephole != NULL) r->variant->scale_add(h, peephole + h, c, o);
   pte_recurrence_activate(r, 0, h, o);
   memcpy(hidden, c, (size_t)h * sizeof *c);
-  r->variant->activate((uint32_t)r->activations[2], 0.0f, h, hidden);
+  r->variant->activate(&r->activation[2], 0.0f, h, hidden);
   for (int64_t j = 0; j < h; j++) hidden[j] *= o[j];
 }
 
@@ -35,7 +35,7 @@ static pte_status lstm_run(const pte_call *call) {
   pte_recurrence r;
   pte_pace pace = pte_call_pace(call);
   PTE_TRY(pte_recurrence_open(call, &pace, 2, 5, &r));
-  r.activations = pte_call_ints(call, attrs->activations);
+  pte_recurrence_functions(&r, attrs->activations, attrs->parameters);
   r.clip = (float)attrs->clip;
   r.reverse = attrs->reverse != 0;
   PTE_TRY(pte_recurrence_start(&r, call->in[3], r.other));

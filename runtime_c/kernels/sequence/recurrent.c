@@ -14,6 +14,14 @@ pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes) {
   return pte_mul(floats, sizeof(float), out_bytes) ? PTE_OK : PTE_NO_MEMORY;
 }
 
+void pte_recurrence_functions(pte_recurrence *r, pte_range activations, pte_range parameters) {
+  const int64_t *kinds = pte_call_ints(r->call, activations);
+  for (uint32_t i = 0; i < activations.count; i++)
+    r->activation[i] =
+        (pte_activation){(uint32_t)kinds[i], (float)pte_call_float(r->call, parameters, 2 * i),
+                         (float)pte_call_float(r->call, parameters, 2 * i + 1)};
+}
+
 pte_status pte_recurrence_start(const pte_recurrence *r, const pte_tensor *given, float *state) {
   static const float zero = 0;
   const float *from = given == NULL ? &zero : given->data;

@@ -14,7 +14,7 @@ typedef struct pte_recurrence {
   const pte_call *call;
   const pte_tensor *gates, *w, *y;
   const int64_t *count; /* NULL: every batch has all steps */
-  const int64_t *activations;
+  pte_activation activation[3];
   int64_t steps, batches, m, m_padded, h;
   float clip; /* 0: none */
   bool reverse;
@@ -33,6 +33,9 @@ pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes);
  * 0..t; PTE_CANCELLED: the run is to end. */
 pte_status pte_recurrence_open(const pte_call *call, pte_pace *pace, unsigned hidden_port,
                                unsigned count_port, pte_recurrence *out);
+
+/* The functions: their numbers, and alpha and beta of each. */
+void pte_recurrence_functions(pte_recurrence *r, pte_range activations, pte_range parameters);
 
 /* The first state: `given`, or zeros where that is NULL. PTE_CANCELLED: the run is to end. */
 pte_status pte_recurrence_start(const pte_recurrence *r, const pte_tensor *given, float *state);
@@ -60,7 +63,7 @@ void pte_recurrence_add_gates(const pte_recurrence *r, int64_t b, int64_t time, 
 /* Activation number `which` of the operator, clipped before. */
 static inline void pte_recurrence_activate(const pte_recurrence *r, unsigned which, int64_t count,
                                            float *x) {
-  r->variant->activate((uint32_t)r->activations[which], r->clip, count, x);
+  r->variant->activate(&r->activation[which], r->clip, count, x);
 }
 
 /* y[time, b] = the hidden state, or 0. */

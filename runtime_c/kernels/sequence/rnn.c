@@ -8,7 +8,7 @@ static pte_status rnn_run(const pte_call *call) {
   pte_recurrence r;
   pte_pace pace = pte_call_pace(call);
   PTE_TRY(pte_recurrence_open(call, &pace, 2, 3, &r));
-  r.activations = pte_call_ints(call, attrs->activations);
+  pte_recurrence_functions(&r, attrs->activations, attrs->parameters);
   r.clip = (float)attrs->clip;
   r.reverse = attrs->reverse != 0;
   for (int64_t step = 0; step < r.steps; step++) {

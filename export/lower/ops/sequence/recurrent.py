@@ -29,8 +29,11 @@ NAMES = {
     "scaledtanh": "scaled_tanh",
     "hardsigmoid": "hard_sigmoid",
 }
-ALPHA = {"leaky_relu": 0.01, "thresholded_relu": 1.0, "hard_sigmoid": 0.2, "elu": 1.0}
-BETA = {"hard_sigmoid": 0.5}
+ALPHA = {
+    "leaky_relu": 0.01, "thresholded_relu": 1.0, "hard_sigmoid": 0.2, "elu": 1.0, "affine": 1.0, "scaled_tanh": 1.0,
+}  # fmt: skip
+BETA = {"hard_sigmoid": 0.5, "affine": 0.0, "scaled_tanh": 1.0}
+"""Of the functions that have one: what ONNX's operators of these names have where nothing is given; 1, 0 where there is none."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def _direction(l: Lowering, n: Node, given: _Inputs, d: int, reverse: bool) -> l
     bias, inner = _biases(l, n, own(given.bias), rows)
     gates = _gates(l, given.x, w, bias)
     attrs: dict[str, Any] = {
-        "activations": _activations(l, n, d),
+        **_activations(l, n, d),
         "clip": n.number("clip"),
         "reverse": reverse,
     }
@@ -154,24 +157,27 @@ def _biases(l: Lowering, n: Node, both: Ref | None, rows: Extent) -> tuple[Ref |
     return l.pointwise(lambda p, q: p + q, [first, second], "f32"), None
 
 
-def _activations(l: Lowering, n: Node, d: int) -> tuple[int, ...]:
-    """Numbers of ACTIVATIONS; ONNX lists them one direction after the other."""
-    usual = USUAL[n.op_type]
-    names = n.texts("activations") or usual * (d + 1)
-    own = names[d * len(usual) : (d + 1) * len(usual)]
-    plain = [NAMES.get(name.lower(), name.lower()) for name in own]
+def _activations(l: Lowering, n: Node, d: int) -> dict[str, tuple[Any, ...]]:
+    """Numbers of ACTIVATIONS, and alpha and beta of each. ONNX lists the functions one direction after the other, alphas and betas
+    in the order of those that have one."""
+    count = len(USUAL[n.op_type])
+    names = n.texts("activations") or USUAL[n.op_type] * (d + 1)
+    plain = [NAMES.get(name.lower(), name.lower()) for name in names]
     for name in plain:
         if name not in ACTIVATIONS:
             l.fail(f"activation {name}; expected one of {', '.join(ACTIVATIONS)}")
-    _check_parameters(l, n, [NAMES.get(v.lower(), v.lower()) for v in names])
-    return tuple(ACTIVATIONS.index(name) for name in plain)
+    alpha = _handed(n.numbers("activation_alpha") or (), plain, ALPHA)
+    beta = _handed(n.numbers("activation_beta") or (), plain, BETA)
+    own = slice(d * count, (d + 1) * count)
+    if len(plain[own]) != count:
+        l.fail(f"activations: expected {count} for each direction, got {len(plain)} for all")
+    return {
+        "activations": tuple(ACTIVATIONS.index(name) for name in plain[own]),
+        "parameters": tuple(x for pair in zip(alpha[own], beta[own], strict=True) for x in pair),
+    }
 
 
-def _check_parameters(l: Lowering, n: Node, names: Sequence[str]) -> None:
-    """alpha and beta are handed out in the order of the functions that have them; kernels know ONNX's defaults."""
-    for attr, defaults in (("activation_alpha", ALPHA), ("activation_beta", BETA)):
-        given = n.numbers(attr) or ()
-        expected = [defaults[name] for name in names if name in defaults]
-        for value, usual in zip(given, expected, strict=False):
-            if abs(value - usual) > 1e-6:
-                l.fail(f"{attr} {value}; expected {usual}: kernels have ONNX's defaults")
+def _handed(given: Sequence[float], names: Sequence[str], usual: dict[str, float]) -> list[float]:
+    """For each name the next number of those given, else the usual one; 0 for a name that has none."""
+    left = iter(given)
+    return [next(left, usual[name]) if name in usual else 0.0 for name in names]
