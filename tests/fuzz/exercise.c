@@ -25,6 +25,7 @@ typedef struct subject {
   void *outputs[MAX_PORTS], *before[MAX_PORTS]; /* before: what the first run gave */
   pte_memory arena;
   const fence *file;
+  bool changes;  /* are made to the file between two runs and while one lasts */
   bool changing; /* the file does, whenever the library asks for its pool */
   bool runs;     /* there are buffers for it */
   uint32_t state_count;
@@ -340,9 +341,10 @@ static void change_constant(subject *s, uint8_t *file) {
  */
 static void run_items(void *self, size_t count, size_t grain, pte_task task, void *context) {
   subject *s = self;
-  for (size_t begin = 0; begin < count; begin += grain) {
+  size_t half = (count + 2 * grain - 1) / (2 * grain) * grain;
+  for (uint32_t thread = 0; thread < 2 && thread * half < count; thread++) {
     if (s->changing) change_constant(s, s->file->data);
-    task(context, begin, count - begin < grain ? count : begin + grain, begin % 2);
+    task(context, thread * half, thread == 0 && half < count ? half : count, thread);
   }
 }
 
@@ -363,7 +365,7 @@ static void run_changed(subject *s) {
 
 static void prepare_and_run(subject *s) {
   const pte_pool pool = {.size = sizeof pool, .threads = 2, .self = s, .run = run_items};
-  const bool alone = draw(s, 2), portable = draw(s, 2);
+  const bool alone = !s->changes || draw(s, 2), portable = s->changes && draw(s, 8) == 0;
   pte_prepare_options options = {.size = sizeof options,
                                  .threads = alone ? 1 : 2,
                                  .pool = alone ? NULL : &pool,
@@ -385,7 +387,7 @@ static void prepare_and_run(subject *s) {
       s->arena = a;
       s->runs = take_buffers(s);
       if (s->runs) run_twice(s);
-      if (s->runs) run_changed(s);
+      if (s->runs && s->changes) run_changed(s);
       if (s->state_count != 0) exercise_states(s, &options, &sizes);
     }
   }
@@ -400,7 +402,7 @@ static void prepare_and_run(subject *s) {
 }
 
 static void exercise_method(const pte_program *program, uint32_t method, const fence *file,
-                            exercise_result *out) {
+                            bool changes, exercise_result *out) {
   static subject s;
   pte_method_info info = {.size = sizeof info};
   pte_error error = {0};
@@ -416,6 +418,7 @@ static void exercise_method(const pte_program *program, uint32_t method, const f
   s.output_count = info.output_count;
   s.state_count = info.state_count;
   s.file = file;
+  s.changes = changes;
   s.draw = file->size * 0x9E3779B97F4A7C15u + method;
   if (failed(out, pte_session_size(program, method, &size, &error), &error)) return;
   void *memory = take(out, size, 65536 + file->size * EXERCISE_CAP_TABLES);
@@ -443,7 +446,7 @@ static void open_and_run(const fence *file, int run_it, bool delegate, exercise_
   if (!failed(out, pte_program_open(bytes, size, &options, room, &program, &error), &error)) {
     if (out->stage == STAGE_REFUSED) out->stage = STAGE_OPENED;
     for (uint32_t m = 0; run_it && m < pte_program_method_count(program) && m < 4; m++)
-      exercise_method(program, m, file, out);
+      exercise_method(program, m, file, run_it > 1, out);
   }
   free(memory);
 }

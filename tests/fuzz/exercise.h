@@ -35,7 +35,8 @@ typedef struct exercise_result {
 #define EXERCISE_DEADLINE_MS 50u
 #define EXERCISE_SLACK_MS    200u
 
-/* `run` 0: opens only. */
+/* `run` 0: opens only; 2: runs by a pool and on portable kernels, too, and over a file that
+ * changes. */
 void exercise(const uint8_t *bytes, size_t size, int run, exercise_result *out);
 
 #endif

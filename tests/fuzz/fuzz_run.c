@@ -1,4 +1,4 @@
 /* libFuzzer: opens, prepares and runs whatever it gets, within small caps. */
 #include "target.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return fuzz_one(data, size, 1); }
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return fuzz_one(data, size, 2); }
