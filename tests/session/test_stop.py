@@ -183,7 +183,7 @@ ENDLESS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gru": case("*f32 262144 1 768, p 768 256, , , ", "f32 262144 1 256, ", activations=(0, 1), parameters=(0, 0) * 2),
     "rnn": case("*f32 8192 32 512, p 512 512, , ", "f32 8192 32 512, ", activations=(1,), parameters=(0, 0)),
     "rnn of nothing": case(
-        "*f32 1073741824 512 0, p 0 0, , ", "f32 1073741824 512 0, ", activations=(1,)
+        "*f32 1073741824 512 0, p 0 0, , ", "f32 1073741824 512 0, ", activations=(1,), parameters=(0, 0)
     ),
     "max_pool": case("f32 1 2048 2048 16", "f32 1 2048 2048 16, ", **POOL),
     "average_pool": case("f32 1 2048 2048 16", "f32 1 2048 2048 16", **CONV),
