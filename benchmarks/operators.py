@@ -27,6 +27,7 @@ from torch.utils import _pytree
 
 import pteron
 from pteron.export.capture.examples import array
+from pteron.export.capture.pairs import as_pairs
 
 GOOD = ("ok", "untraced", "random", "none")
 """`untraced`: torch.export refuses; `random`: eager itself differs, or the refusal says so; `none`: no sample that gives tensors, or a sparse one."""
@@ -135,17 +136,17 @@ def attempt(module: Call, a: list[Any], b: list[Any]) -> dict[str, Any]:
         return verdict("none", f"eager: {type(error).__name__}: {error}")
     if not wanted[0] or any(x.layout != torch.strided for x in (*a, *wanted[0])):
         return verdict("none")
-    if any(x.is_complex() for x in (*a, *wanted[0])):
-        return verdict("refused", "complex inputs or outputs")
     if compare(arrays(again), wanted[0]) is not None:
         return verdict("random")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.pte"
         try:
-            pteron.export_model(module, path, args=tuple(clones(a)), check=False)
+            pteron.export_model(
+                module, path, args=tuple(clones(a)), check=False, complex_pairs=True
+            )
             model = pteron.load(path, threads=1)
             for i, (case, want) in enumerate(zip((a, b), wanted, strict=True)):
-                got = model(*clones(case))
+                got = model(*(as_pairs(torch, x) for x in clones(case)))
                 got = (
                     got[: len(want)] if isinstance(got, tuple) else got
                 )  # inputs that it writes follow
@@ -163,7 +164,7 @@ def attempt(module: Call, a: list[Any], b: list[Any]) -> dict[str, Any]:
 def caught(module: Call, a: list[Any], text: str) -> dict[str, Any]:
     """Whether the check on the example's values says so, too."""
     try:
-        pteron.export_model(module, args=tuple(clones(a)))
+        pteron.export_model(module, args=tuple(clones(a)), complex_pairs=True)
     except pteron.PteronError:
         return verdict("differs", text)
     return verdict("wrong", text)

@@ -93,6 +93,7 @@ def export(
                 args=options.args,
                 kwargs=options.kwargs,
                 dynamic_shapes=options.dynamic_shapes,
+                complex_pairs=options.complex_pairs,
             )
     states = state_pairs(list(models.values()), options.states or {})
     fix(list(models.values()), options.fix or {})

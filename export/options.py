@@ -106,6 +106,12 @@ class Options:
         "without it they are refused",
         kind=COUNT,
     )
+    complex_pairs: bool = row(
+        False,
+        "complex inputs and outputs of a torch module become pairs: real tensors with the real and the imaginary part along an "
+        "axis of 2 behind the others; without it they are refused",
+        kind=FLAG,
+    )
     fuse: bool = row(True, "one instruction an operator: same bits, slower", kind=FLAG)
     exec_mode: str = row(
         "auto",

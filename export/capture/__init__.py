@@ -28,6 +28,7 @@ def capture(
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,
     dynamic_shapes: Any = None,
+    complex_pairs: bool = False,
     name: str | None = None,
 ) -> ir.Model:
     """Reads a model, raised to opset 28.
@@ -37,6 +38,7 @@ def capture(
         args: A torch module's example inputs; an error for other sources.
         kwargs: Example keyword inputs of a torch module.
         dynamic_shapes: As for torch.export, for a torch module; a string is a dimension's name.
+        complex_pairs: Complex inputs and outputs of a torch module are real tensors with an axis of 2 behind the others.
         name: The model's name in the program.
 
     Raises:
@@ -59,7 +61,12 @@ def capture(
         from .torch import capture_torch
 
         return capture_torch(
-            source, args=args, kwargs=kwargs, dynamic_shapes=dynamic_shapes, name=name
+            source,
+            args=args,
+            kwargs=kwargs,
+            dynamic_shapes=dynamic_shapes,
+            complex_pairs=complex_pairs,
+            name=name,
         )
     if args is not None or kwargs is not None or dynamic_shapes is not None:
         raise ModelError(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .check import Example, Shapes, Step, Variation
+from .pairs import as_pairs
 
 FRAME: Final = re.compile(r'File "([^"]+)", line (\d+)')
 Array = NDArray[Any]
@@ -21,7 +22,7 @@ def array(torch: Any, x: Any) -> Array:
     if not isinstance(x, torch.Tensor):
         kind = {bool: np.bool_, int: np.int64, float: np.float32}[type(x)]
         return np.asarray(x, kind)
-    x = x.detach().cpu().contiguous()
+    x = as_pairs(torch, x.detach()).cpu().contiguous()
     name = str(x.dtype).removeprefix("torch.")
     if hasattr(ml_dtypes, name):
         bits = torch.int16 if x.element_size() == 2 else torch.uint8
@@ -82,7 +83,7 @@ def flat_inputs(torch: Any, captured: Any, values: list[Any]) -> list[Any]:
     user = torch.export.graph_signature.InputKind.USER_INPUT
     held = {**program.constants, **program.state_dict}
     return [
-        next(given) if spec.kind == user else held[spec.target]
+        as_pairs(torch, next(given)) if spec.kind == user else held[spec.target]
         for spec in program.graph_signature.input_specs
     ]
 

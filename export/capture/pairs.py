@@ -25,18 +25,24 @@ class Pair:
     im: Any
 
 
-def without_complex(torch: Any, program: Any, where: str) -> Any:
-    """The program, decomposed as far as needed, with real tensors alone; as it is where it has no other.
+def without_complex(
+    torch: Any, program: Any, where: str, complex_pairs: bool = False
+) -> tuple[Any, tuple[str, ...]]:
+    """The program, decomposed as far as needed, with real tensors alone; as it is where it has no other. And what became of its
+    inputs and outputs, in words.
+
+    Args:
+        complex_pairs: Of complex inputs and outputs become real ones with an axis of 2 behind the others.
 
     Raises:
-        ModelError: an input, output or state is complex, or an operator on complex numbers is not known here.
+        ModelError: an input or output is complex without that, a state is, or an operator on complex numbers is not known here.
     """
     if not any(_is_complex(torch, n) for n in program.graph.nodes):
-        return program
+        return program, ()
     table = torch._decomp.decomposition_table
     transforms = {op: how for op, how in table.items() if str(op).startswith("aten.fft_")}
     program = decomposed(program, {**transforms, **spectra.table(torch)})
-    writer = _Writer(torch, program, where)
+    writer = _Writer(torch, program, where, complex_pairs)
     for node in list(program.graph.nodes):
         if node.op == "placeholder" and _is_complex(torch, node):
             writer.hold(node)
@@ -48,7 +54,12 @@ def without_complex(torch: Any, program: Any, where: str) -> Any:
         program.graph.erase_node(node)
     program.graph.lint()
     program.graph_module.recompile()
-    return program
+    return program, tuple(writer.notes)
+
+
+def as_pairs(torch: Any, x: Any) -> Any:
+    """A complex tensor as a real one, its parts along an axis of 2 behind the others; another as it is."""
+    return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
 
 
 def _is_complex(torch: Any, node: Any) -> bool:
@@ -59,10 +70,12 @@ def _is_complex(torch: Any, node: Any) -> bool:
 class _Writer:
     """Writes real nodes in front of the complex ones; `pairs` has what stands for each of these."""
 
-    def __init__(self, torch: Any, program: Any, where: str) -> None:
+    def __init__(self, torch: Any, program: Any, where: str, pairs_outside: bool) -> None:
         self.torch, self.program, self.where = torch, program, where
         self.aten = torch.ops.aten
         self.pairs: dict[Any, Pair] = {}
+        self.pairs_outside = pairs_outside
+        self.notes: list[str] = []
         self.replaced: list[Any] = []
         self.node: Any = None
         values = (n.meta.get("val") for n in program.graph.nodes)
@@ -71,16 +84,33 @@ class _Writer:
     # --- the graph ---------------------------------------------------------------------------------------------------
 
     def hold(self, node: Any) -> None:
-        """A complex weight: its parts are taken from one real tensor."""
+        """A complex weight or input: its parts are taken from one real tensor."""
         spec = next(s for s in self.program.graph_signature.input_specs if s.arg.name == node.name)
         written = set(self.program.graph_signature.buffers_to_mutate.values())
-        if spec.target is None or spec.target in written:
+        if spec.target is None and self.pairs_outside:
+            self.note(f"input {node.name!r}")
+        elif spec.target is None or spec.target in written:
             what = "input" if spec.target is None else "buffer that is written"
             name = spec.target or node.name
             raise ModelError(
                 f"{self.where}: {what} {name!r} is complex, which a program has no type for; "
                 "use torch.view_as_real outside of the module and torch.view_as_complex inside"
+                + ", or export with complex_pairs (--complex-pairs)"
+                * (spec.target is None)
             )
+        else:
+            self.hold_weight(spec)
+        with self.fake:
+            node.meta["val"] = self.torch.view_as_real(node.meta["val"])
+        self.node = node.next
+        self.pairs[node] = self.parts(node)
+
+    def note(self, what: str) -> None:
+        self.notes.append(
+            f"{self.where}: {what} is complex: in its place are real and imaginary part, along a last axis of 2"
+        )
+
+    def hold_weight(self, spec: Any) -> None:
         held = "_state_dict" if spec.target in self.program.state_dict else "_constants"
         table = dict(getattr(self.program, held))
         weight = table[spec.target]
@@ -89,16 +119,26 @@ class _Writer:
         is_parameter = isinstance(weight, self.torch.nn.Parameter)
         table[spec.target] = self.torch.nn.Parameter(real, False) if is_parameter else real
         setattr(self.program, held, table)
-        with self.fake:
-            node.meta["val"] = self.torch.view_as_real(node.meta["val"])
-        self.node = node.next
-        self.pairs[node] = self.parts(node)
 
     def finish(self, node: Any) -> None:
-        if any(x in self.pairs for x in node.all_input_nodes):
-            raise ModelError(
-                f"{self.where}: an output is complex, which a program has no type for; return torch.view_as_real of it"
-            )
+        signature = self.program.graph_signature
+        self.node = node
+        for x in [x for x in node.all_input_nodes if x in self.pairs]:
+            specs = [s for s in signature.output_specs if s.arg.name == x.name]
+            if not self.pairs_outside or any(s.kind.name != "USER_OUTPUT" for s in specs):
+                raise ModelError(
+                    f"{self.where}: an output is complex, which a program has no type for; return torch.view_as_real of it, "
+                    "or export with complex_pairs (--complex-pairs)"
+                )
+            self.note("an output")
+            pair = x if x.op == "placeholder" else self.joined(x)
+            node.replace_input_with(x, pair)
+            for spec in specs:
+                spec.arg.name = pair.name
+
+    def joined(self, x: Any) -> Any:
+        pair = self.pairs[x]
+        return self.call(self.aten.stack.default, [pair.re, pair.im], -1)
 
     def is_touched(self, node: Any) -> bool:
         return _is_complex(self.torch, node) or any(x in self.pairs for x in node.all_input_nodes)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pteron.schema.errors import ModelError
 
 from . import linalg
-from .pairs import without_complex
+from .pairs import as_pairs, without_complex
 from .traced import decomposed
 
 
@@ -29,13 +29,17 @@ class Captured:
     states: dict[str, Any]
     written: tuple[str, ...] = ()
     has_complex: bool = False
+    notes: tuple[str, ...] = ()
 
 
-def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured:
+def state_pairs(
+    torch: Any, program: Any, where: str, *, ours: bool, complex_pairs: bool = False
+) -> Captured:
     """Decomposes nothing but functionalises: mutated buffers become inputs `past.<name>` and outputs `present.<name>`.
 
     Args:
         ours: The program may be changed. Where nothing in it writes, that saves tracing it once more.
+        complex_pairs: Complex inputs and outputs become real ones of pairs.
 
     Raises:
         ModelError: parameters are written, or an output is neither tensor nor number.
@@ -48,7 +52,7 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
         done = program if ours and not _writes(torch, program) else decomposed(program, {})
         if linalg.decomposable(torch, done):
             done = decomposed(done, linalg.table(torch))
-        real = without_complex(torch, done, where)
+        real, notes = without_complex(torch, done, where, complex_pairs)
         has_complex, done = real is not done, real
     except ModelError:
         raise
@@ -95,7 +99,7 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
     mine = tuple(user_in[: len(user_in) - len(targets)])
     # An input and an output of one name would be one value in ONNX.
     outputs = tuple(n + "_out" * (n in mine) for _, n in kept)
-    return Captured(made, mine, outputs, values, written, has_complex)
+    return Captured(made, mine, outputs, values, written, has_complex, notes)
 
 
 def _clone_results_of_branches(torch: Any, module: Any) -> None:
@@ -318,7 +322,11 @@ def _rebuild(
         in_spec=tree.tree_structure((tuple(0 for _ in user_in), {})),
         out_spec=tree.tree_structure(tuple(0 for _ in specs)),
     )
-    examples = [x for x in tree.tree_leaves(done.example_inputs) if isinstance(x, torch.Tensor)]
+    examples = [
+        as_pairs(torch, x)
+        for x in tree.tree_leaves(done.example_inputs)
+        if isinstance(x, torch.Tensor)
+    ]
     return torch.export.ExportedProgram(
         root=done.graph_module,
         graph=done.graph_module.graph,

@@ -50,6 +50,7 @@ def capture_torch(
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,
     dynamic_shapes: Any = None,
+    complex_pairs: bool = False,
     name: str | None = None,
 ) -> ir.Model:
     """Captures a module (in eval mode, without gradients), an ExportedProgram or a .pt2 file.
@@ -58,6 +59,7 @@ def capture_torch(
         args, kwargs: Example inputs of a module.
         dynamic_shapes: Like `args`, leaves {axis: name or torch.export.Dim}; one name is one dimension wherever it stands. For an
             ExportedProgram it only names dimensions that are dynamic already.
+        complex_pairs: Complex inputs and outputs become f32 or f64 with an axis of 2, real and imaginary part, behind the others.
 
     Raises:
         ModelError: torch is missing, the export fails, or the module keeps state that cannot be seen from outside.
@@ -94,7 +96,9 @@ def capture_torch(
     with _quiet(), tables_made_once():
         names = _names(torch, source, example, dynamic_shapes)
         with _any_size():
-            captured = state_pairs(torch, program, where, ours=trial is not None)
+            captured = state_pairs(
+                torch, program, where, ours=trial is not None, complex_pairs=complex_pairs
+            )
         missed = sorted(trial.written - captured.states.keys()) if trial is not None else []
         if missed:
             raise ModelError(
@@ -104,6 +108,7 @@ def capture_torch(
     model.meta[g.PARAMETERS] = frozenset(captured.program.state_dict)
     model.meta[g.NOTES] = [
         *model.meta.get(g.NOTES, []),
+        *captured.notes,
         *(
             f"{where}: input {name!r} is written by the module: output {name + '_out'!r} is what it becomes"
             for name in captured.written

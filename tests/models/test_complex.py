@@ -111,6 +111,35 @@ def test_fourier_transforms_of_dynamic_axes(tmp_path: Path) -> None:
     agree(tmp_path, functions, *cases, dynamic=({0: "batch", 1: "seq"},))
 
 
+class Outside(nn.Module):
+    """Complex numbers in and out: of a weight, given back as they are, made of real ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(4, dtype=torch.complex64))
+
+    def forward(self, z: Any, x: Any) -> Any:
+        return torch.fft.fft(z * self.w), z, (z * x).abs(), torch.complex(x, x).conj()
+
+
+@pytest.mark.parametrize("dynamic", [None, {"z": {0: "b"}, "x": {0: "b"}}])
+def test_complex_numbers_outside_are_pairs(tmp_path: Path, dynamic: Any) -> None:
+    module = Outside()
+    args = torch.randn(3, 4, dtype=torch.complex64), randn(3, 4)
+    report = pteron.export_model(
+        module, tmp_path / "m.pte", args=args, dynamic_shapes=dynamic, complex_pairs=True
+    )
+    assert sum("is complex: in its place" in note for note in report.notes) == 4
+    rows = 3 if dynamic is None else 5
+    z, x = torch.randn(rows, 4, dtype=torch.complex64), randn(rows, 4)
+    given = {"z": torch.view_as_real(z).numpy(), "x": x.numpy()}
+    got = pteron.load(tmp_path / "m.pte").run(given)
+    for name, want in zip(got, module(z, x), strict=True):
+        real = torch.view_as_real(want.resolve_conj()) if want.is_complex() else want
+        assert got[name].shape == real.shape
+        assert abs(torch.from_numpy(got[name]) - real).max() < 1e-5
+
+
 @pytest.mark.parametrize(
     ("function", "x", "text"),
     [

@@ -55,6 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(parser, "--strip", "strip")
     option(parser, "--dry-run", "dry_run")
     option(parser, "--no-check", "check")
+    option(parser, "--complex-pairs", "complex_pairs")
     option(parser, "--report", "report", type=file, metavar="FILE")
     option(parser, "--save-onnx", "save_onnx", type=file, metavar="FILE")
     option(parser, "--kernel-list", "kernel_list", type=file, metavar="FILE")
