@@ -23,7 +23,8 @@ def decomposable(torch: Any, program: Any) -> bool:
 
 def table(torch: Any) -> Mapping[Any, Callable[..., Any]]:
     """Decompositions of aten's operators, with their parameters."""
-    made = {**_solvers(torch), **_reflections(torch)}
+    parts = (_triangles, _systems, _factors, _determinants, _reflections)
+    made = {name: f for part in parts for name, f in part(torch).items()}
     aten = torch.ops.aten
     return {getattr(aten, name).default: f for name, f in made.items() if hasattr(aten, name)}
 
@@ -92,11 +93,12 @@ def _triangular(torch: Any, a: Any, b: Any, upper: bool, unit: bool) -> Any:
     return torch.cat(found, -2) if found else b.clone()
 
 
-def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
-    """What an LU or a Cholesky factorization gives."""
+def _no_info(torch: Any, a: Any) -> Any:
+    return torch.zeros(a.shape[:-2], dtype=torch.int32)
 
-    def info(a: Any) -> Any:
-        return torch.zeros(a.shape[:-2], dtype=torch.int32)
+
+def _triangles(torch: Any) -> dict[str, Callable[..., Any]]:
+    """Cholesky factorizations, and systems with triangles."""
 
     def cholesky(a: Any, upper: bool = False) -> Any:
         a = a.mT if upper else a
@@ -109,7 +111,7 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
         return made.mT.clone() if upper else made
 
     def linalg_cholesky_ex(a: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
-        return cholesky(a, upper), info(a)
+        return cholesky(a, upper), _no_info(torch, a)
 
     def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:  # fmt: skip
         if left:
@@ -126,6 +128,16 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
 
     def cholesky_inverse(a: Any, upper: bool = False) -> Any:
         return cholesky_solve(torch.eye(a.shape[-1], dtype=a.dtype).expand(a.shape), a, upper)
+
+    return {
+        "cholesky": cholesky, "linalg_cholesky": lambda a, *, upper=False: cholesky(a, upper),
+        "linalg_cholesky_ex": linalg_cholesky_ex, "cholesky_solve": cholesky_solve, "cholesky_inverse": cholesky_inverse,
+        "linalg_solve_triangular": solve_triangular, "triangular_solve": triangular_solve,
+    }  # fmt: skip
+
+
+def _systems(torch: Any) -> dict[str, Callable[..., Any]]:
+    """Systems, inverses and powers by an LU factorization."""
 
     def lu_solve(lu: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False) -> Any:
         if not left:
@@ -145,13 +157,13 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
         return x.squeeze(-1) if is_vector else x
 
     def solve_ex(a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
-        return solve(a, b, left=left), info(a)
+        return solve(a, b, left=left), _no_info(torch, a)
 
     def inverse(a: Any) -> Any:
         return solve(a, torch.eye(a.shape[-1], dtype=a.dtype).expand(a.shape))
 
     def inv_ex(a: Any, *, check_errors: bool = False) -> Any:
-        return inverse(a), info(a)
+        return inverse(a), _no_info(torch, a)
 
     def matrix_power(a: Any, n: int) -> Any:
         a, n = (inverse(a), -n) if n < 0 else (a, n)
@@ -165,17 +177,27 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
         lead, rest = a.shape[:ind], a.shape[ind:]
         return inverse(a.reshape(lead.numel(), -1)).reshape(*rest, *lead)
 
+    def old_lu_solve(b: Any, lu: Any, pivots: Any) -> Any:
+        return lu_solve(lu, pivots, b)
+
+    return {
+        "linalg_lu_solve": lu_solve, "lu_solve": old_lu_solve, "linalg_solve": solve, "linalg_solve_ex": solve_ex,
+        "linalg_inv": inverse, "inverse": inverse, "linalg_inv_ex": inv_ex,
+        "linalg_matrix_power": matrix_power, "matrix_power": matrix_power, "linalg_tensorinv": tensorinv,
+    }  # fmt: skip
+
+
+def _factors(torch: Any) -> dict[str, Callable[..., Any]]:
+    """LU factorizations as they are."""
+
     def lu_factor(a: Any, *, pivot: bool = True) -> Any:
         return _factored(torch, a)
 
     def lu_factor_ex(a: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
-        return *_factored(torch, a), info(a)
+        return *_factored(torch, a), _no_info(torch, a)
 
     def old_lu_factor(a: Any, pivot: bool = True, check_errors: bool = True) -> Any:
         return lu_factor_ex(a)
-
-    def old_lu_solve(b: Any, lu: Any, pivots: Any) -> Any:
-        return lu_solve(lu, pivots, b)
 
     def lu_unpack(lu: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:  # fmt: skip
         (m, n), none = lu.shape[-2:], torch.empty(0, dtype=lu.dtype)
@@ -189,6 +211,13 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
     def linalg_lu(a: Any, *, pivot: bool = True) -> Any:
         return lu_unpack(*_factored(torch, a))
 
+    return {
+        "linalg_lu_factor": lu_factor, "linalg_lu_factor_ex": lu_factor_ex, "_lu_with_info": old_lu_factor,
+        "lu_unpack": lu_unpack, "linalg_lu": linalg_lu,
+    }  # fmt: skip
+
+
+def _determinants(torch: Any) -> dict[str, Callable[..., Any]]:
     def triangle(a: Any) -> tuple[Any, Any]:
         """The sign of the permutation, and the diagonal of U."""
         lu, pivots = _factored(torch, a)
@@ -209,13 +238,6 @@ def _solvers(torch: Any) -> dict[str, Callable[..., Any]]:
         return torch.where(sign < 0, torch.full_like(log, float("nan")), log)
 
     return {
-        "cholesky": cholesky, "linalg_cholesky": lambda a, *, upper=False: cholesky(a, upper),
-        "linalg_cholesky_ex": linalg_cholesky_ex, "cholesky_solve": cholesky_solve, "cholesky_inverse": cholesky_inverse,
-        "linalg_solve_triangular": solve_triangular, "triangular_solve": triangular_solve,
-        "linalg_lu_solve": lu_solve, "linalg_solve": solve, "linalg_solve_ex": solve_ex,
-        "linalg_inv": inverse, "inverse": inverse, "linalg_inv_ex": inv_ex,
-        "linalg_matrix_power": matrix_power, "matrix_power": matrix_power, "linalg_tensorinv": tensorinv,
-        "linalg_lu_factor": lu_factor, "linalg_lu_factor_ex": lu_factor_ex, "lu_unpack": lu_unpack, "_lu_with_info": old_lu_factor, "lu_solve": old_lu_solve, "linalg_lu": linalg_lu,
         "slogdet": slogdet, "linalg_slogdet": slogdet, "logdet": logdet, "det": det, "linalg_det": det,
     }  # fmt: skip
 
