@@ -9,6 +9,7 @@
 #include "gen/layout.h"
 #include "program/blake2s.h"
 #include "pteron/delegate.h"
+#include "sample.h"
 
 #define MAX_PORTS 16
 
@@ -26,7 +27,7 @@ typedef struct subject {
   pte_memory arena;
   const fence *file;
   bool changes;  /* are made to the file between two runs and while one lasts */
-  bool changing; /* the file does, whenever the library asks for its pool */
+  bool changing; /* the file does, whenever the library calls its pool */
   bool runs;     /* there are buffers for it */
   uint32_t state_count;
   uint64_t draw; /* of the bytes of the file: telling numbers come from it */
@@ -322,18 +323,12 @@ static void exercise_states(subject *s, const pte_prepare_options *options,
 
 /* --- a file that changes ---------------------------------------------------------------------- */
 
-static uint64_t word(const uint8_t *at, unsigned bytes) {
-  uint64_t value = 0;
-  for (unsigned i = bytes; i-- > 0;) value = value << 8 | at[i];
-  return value;
-}
-
 /* A byte of a segment of constants becomes another; what follows is that other numbers come out. */
 static void change_constant(subject *s, uint8_t *file) {
-  uint64_t segments = word(file + 12, 4);
+  uint64_t segments = sample_word(file + 12, 4);
   const uint8_t *entry = file + 64 + 64 * draw(s, segments);
-  uint64_t offset = word(entry + 8, 8), length = word(entry + 16, 8);
-  if (word(entry, 4) == PTE_SEGMENT_CONSTANTS && length != 0)
+  uint64_t offset = sample_word(entry + 8, 8), length = sample_word(entry + 16, 8);
+  if (sample_word(entry, 4) == PTE_SEGMENT_CONSTANTS && length != 0)
     file[offset + draw(s, length)] = (uint8_t)draw(s, 256);
 }
 

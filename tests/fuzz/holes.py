@@ -8,6 +8,7 @@ corpus that it always begins with. What is found, and after how many seconds, is
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,7 @@ COPIED: Final = (
     ".tree",
 )
 
+LOG: Final = "build/fuzz/fuzz_run.raw"
 BROKEN: Final = ("broken promise", "ERROR: ", "runtime error:")
 HOLES: Final = {
     "panels": (
@@ -65,9 +67,11 @@ def main() -> int:
 
 
 def opened(name: str) -> Path:
-    """A copy of the sources that has this hole; what was built of it stays."""
+    """A copy of the sources that has this hole; the library that was built of it stays, what was found in it does not."""
     to = OUT / name
     (to / "build/fuzz").mkdir(parents=True, exist_ok=True)
+    (to / LOG).unlink(missing_ok=True)
+    shutil.rmtree(to / "build/fuzz/found_fuzz_run", ignore_errors=True)
     for part in COPIED:
         source, copy = ROOT / part, to / part
         if source.is_dir():
@@ -86,10 +90,12 @@ def opened(name: str) -> Path:
 def found(name: str, seconds: int) -> bool:
     """Whether the fuzzer that runs programs says what is broken."""
     copy = opened(name)
-    command = ["env", f"PYTHON={sys.executable}", "TARGETS=fuzz_run", "tests/fuzz/run.sh"]
+    environment = {**os.environ, "PYTHON": sys.executable, "TARGETS": "fuzz_run"}
     began = time.monotonic()
     for limit in ("runs=1", str(seconds)):  # the corpus alone, first: it takes the build's time
-        ran = subprocess.run([*command, limit], cwd=copy, capture_output=True, text=True)
+        ran = subprocess.run(
+            ["tests/fuzz/run.sh", limit], cwd=copy, env=environment, capture_output=True, text=True
+        )
         said = findings(copy)
         if ran.returncode and not said:
             sys.exit(
@@ -106,7 +112,7 @@ def found(name: str, seconds: int) -> bool:
 
 def findings(copy: Path) -> str:
     """The line that says what was broken, or nothing."""
-    log = copy / "build/fuzz/fuzz_run.raw"
+    log = copy / LOG
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     return next((i for i in lines if any(mark in i for mark in BROKEN)), "")
 
