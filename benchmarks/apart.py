@@ -1,11 +1,12 @@
 """Work in a process of its own, forked from one that has imported everything: a verdict whatever happens to it, and a journal of verdicts.
 
-A sweep is `options`, then `each` of its names: a run that was ended goes on where it was.
+A sweep is `options`, then `sweep`, which does `each` of its names: a run that was ended goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import json
 import os
 import re
@@ -30,6 +31,27 @@ def options(about: str, journal: str, seconds: int) -> argparse.ArgumentParser:
     parser.add_argument("--again", action="store_true", help="those in the journal, too")
     parser.add_argument("--report", action="store_true", help="what the journal says")
     return parser
+
+
+def sweep(
+    asked: argparse.Namespace,
+    prepare: Callable[[], None],
+    names: Callable[[], Iterable[str]],
+    work: Callable[[str], dict[str, Any]],
+    line: Callable[[dict[str, Any]], str],
+    report: Callable[[list[dict[str, Any]]], None],
+) -> None:
+    """`prepare`, then `each` of the names; with --report the report alone of what the journal says."""
+    if asked.report:
+        report(read(Path(asked.journal)))
+        return
+    prepare()
+    report(each(names(), work, line, asked))
+
+
+def tally(verdicts: Iterable[str]) -> str:
+    """How many of each, most first."""
+    return ", ".join(f"{n} {kind}" for kind, n in collections.Counter(verdicts).most_common())
 
 
 def each(

@@ -20,7 +20,7 @@ from typing import Any, Final
 import architectures
 import numpy as np
 import torch
-from apart import apart, each, options, read, verdict
+from apart import apart, options, sweep, tally, verdict
 
 import pteron
 from pteron.quantize.recipe import recipe
@@ -46,12 +46,9 @@ RECIPE: Final = recipe("int8", {}, algorithm="nearest")  # which layers, not how
 def main() -> None:
     warnings.simplefilter("ignore")
     asked = options(__doc__, "build/roads.jsonl", 600).parse_args()
-    if asked.report:
-        table(read(Path(asked.journal)))
-        return
-    architectures.find_networks()
+    work = lambda n: apart(lambda: compared(n), asked.seconds)  # noqa: E731
     torch.set_num_threads(1)
-    table(each(names(), lambda n: apart(lambda: compared(n), asked.seconds), line, asked))
+    sweep(asked, architectures.find_networks, names, work, line, table)
 
 
 def names() -> list[str]:
@@ -146,8 +143,7 @@ def line(row: dict[str, Any]) -> str:
 def table(rows: list[dict[str, Any]]) -> None:
     for row in sorted(rows, key=lambda r: (r["verdict"], r["name"])):
         print(line(row))
-    count = collections.Counter(row["verdict"] for row in rows)
-    print(f"{len(rows)} networks: " + ", ".join(f"{n} {kind}" for kind, n in count.most_common()))
+    print(f"{len(rows)} networks: {tally(row['verdict'] for row in rows)}")
 
 
 if __name__ == "__main__":

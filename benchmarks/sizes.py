@@ -14,7 +14,6 @@ A size that is multiple or odd is chosen by the name, so that both are met. The 
 
 from __future__ import annotations
 
-import collections
 import itertools
 import tempfile
 import warnings
@@ -24,9 +23,9 @@ from typing import Any, Final
 
 import architectures
 import roads
-import sweep
 import torch
-from apart import apart, each, options, read, verdict
+from apart import apart, options, sweep, tally, verdict
+from sweep import compare, kind_of, ready
 
 import pteron
 
@@ -40,13 +39,8 @@ def main() -> None:
     parser = options(__doc__, "build/sizes.jsonl", 120)
     parser.add_argument("--layers", type=int, default=2)
     asked = parser.parse_args()
-    if asked.report:
-        report(read(Path(asked.journal)))
-        return
-    architectures.find_networks()
-    sweep.import_all()
     work = lambda n: ended(apart(lambda: one(n, asked.layers), asked.seconds))  # noqa: E731
-    report(each(names(), work, line, asked))
+    sweep(asked, ready, names, work, line, report)
 
 
 def names() -> Iterator[str]:
@@ -144,11 +138,11 @@ def tried(
                 return verdict("specialized", ", ".join(fixed))
             for case, want in zip(cases, wanted, strict=True):
                 step = f"run {[tuple(x.shape) for x in case]}"
-                text = sweep.compare(model(*case), want)
+                text = compare(model(*case), want)
                 if text is not None:
                     return verdict("wrong", f"{step}: {text}")
         except pteron.PteronError as error:
-            kind = "unrun" if step != "export" else sweep.kind_of(error)
+            kind = "unrun" if step != "export" else kind_of(error)
             return verdict(kind, f"{step}: {error}")
         except Exception as error:
             return verdict("traceback", f"{step}: {type(error).__name__}: {error}")
@@ -156,7 +150,7 @@ def tried(
 
 
 def constant(model: Any, axes: list[dict[int, str]]) -> list[str]:
-    """Axes that were asked for and are constant in the program."""
+    """Axes that are dynamic in the request and constant in the program."""
     return [
         f"{port.name} axis {axis} ({name}) is {port.shape[axis]}"
         for port, mine in zip(model.inputs, axes, strict=True)
@@ -180,9 +174,7 @@ def report(rows: list[dict[str, Any]]) -> None:
     for way in WAYS:
         for kind in ("networks", "transformers"):
             mine = [r for r in rows if r["name"].startswith("transformers") == (kind != "networks")]
-            count = collections.Counter(r[way]["verdict"] for r in mine)
-            text = ", ".join(f"{n} {verdict}" for verdict, n in count.most_common())
-            print(f"{kind}, {way}: {len(mine)} ({text})")
+            print(f"{kind}, {way}: {len(mine)} ({tally(r[way]['verdict'] for r in mine)})")
 
 
 if __name__ == "__main__":

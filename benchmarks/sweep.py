@@ -11,7 +11,6 @@ forked from one that has imported everything, and a limit of processor time.
 
 from __future__ import annotations
 
-import collections
 import importlib
 import tempfile
 import warnings
@@ -21,7 +20,7 @@ from typing import Any
 import architectures
 import numpy as np
 import torch
-from apart import apart, each, options, read, verdict
+from apart import apart, options, sweep, tally, verdict
 
 import pteron
 from pteron.export.capture.check import differs
@@ -33,14 +32,13 @@ def main() -> None:
     parser = options(__doc__, "build/sweep.jsonl", 60)
     parser.add_argument("--layers", type=int, default=6)
     asked = parser.parse_args()
-    if asked.report:
-        report(read(Path(asked.journal)))
-        return
+    work = lambda n: deepest(n, asked.layers, asked.seconds)  # noqa: E731
+    sweep(asked, ready, architectures.names, work, line, report)
+
+
+def ready() -> None:
     architectures.find_networks()
     import_all()
-    report(
-        each(architectures.names(), lambda n: deepest(n, asked.layers, asked.seconds), line, asked)
-    )
 
 
 def report(rows: list[dict[str, Any]]) -> None:
@@ -51,9 +49,7 @@ def report(rows: list[dict[str, Any]]) -> None:
     for way in ("static", "dynamic"):
         for source in ("transformers", "timm"):
             mine = [r for r in rows if r["name"].startswith(source)]
-            count = collections.Counter(r[way]["verdict"] for r in mine)
-            text = ", ".join(f"{n} {verdict}" for verdict, n in count.most_common())
-            print(f"{source}, {way}: {len(mine)} ({text})")
+            print(f"{source}, {way}: {len(mine)} ({tally(r[way]['verdict'] for r in mine)})")
     print(f"{sum(r['seconds'] for r in rows) / max(len(rows), 1):.1f} s of processor time each")
 
 
