@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -169,18 +170,15 @@ def lstm(
     """One direction of ONNX LSTM; see the row."""
     zero = np.zeros((gates.shape[1], w.shape[1]), gates.dtype)
     pi, po, pf = np.split(np.zeros(3 * w.shape[1]) if peephole is None else peephole, 3)
+    f, g, h = (partial(activation, activations, which) for which in range(3))
 
     def step(x: Array, states: tuple[Array, ...], _: int) -> tuple[Array, ...]:
         before = states[1]
         zi, zo, zf, zc = np.split(x + w @ states[0], 4)
-        i = activation(activations, 0, clipped(zi + pi * before, clip))
-        forget = (
-            1 - i if input_forget else activation(activations, 0, clipped(zf + pf * before, clip))
-        )
-        c = forget * before + i * activation(activations, 1, clipped(zc, clip))
-        return activation(activations, 0, clipped(zo + po * c, clip)) * activation(
-            activations, 2, c
-        ), c
+        i = f(clipped(zi + pi * before, clip))
+        forget = 1 - i if input_forget else f(clipped(zf + pf * before, clip))
+        c = forget * before + i * g(clipped(zc, clip))
+        return f(clipped(zo + po * c, clip)) * h(c), c
 
     first = (zero if hidden is None else hidden, zero if cell is None else cell)
     y, last, last_cell = walk(step, gates, first, count, reverse)
@@ -202,14 +200,15 @@ def gru(
     units = w.shape[1]
     bz, br, bh = np.split(np.zeros(3 * units) if bias is None else bias, 3)
     wz, wr, wh = np.split(w, 3)
+    f, g = (partial(activation, activations, which) for which in range(2))
 
     def step(x: Array, states: tuple[Array, ...], _: int) -> tuple[Array, ...]:
         before = states[0]
         gz, gr, gh = np.split(x, 3)
-        z = activation(activations, 0, clipped(gz + wz @ before + bz, clip))
-        r = activation(activations, 0, clipped(gr + wr @ before + br, clip))
+        z = f(clipped(gz + wz @ before + bz, clip))
+        r = f(clipped(gr + wr @ before + br, clip))
         inner = r * (wh @ before + bh) if linear_before_reset else wh @ (r * before) + bh
-        return (z * before + (1 - z) * activation(activations, 1, clipped(gh + inner, clip)),)
+        return (z * before + (1 - z) * g(clipped(gh + inner, clip)),)
 
     first = np.zeros((gates.shape[1], units), gates.dtype) if hidden is None else hidden
     y, last = walk(step, gates, (first,), count, reverse)
