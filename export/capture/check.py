@@ -55,8 +55,8 @@ class Variation:
 
     `moved`: its results with inputs and weights changed by a rounding, None where they prove nothing (ties); given True, also the
     captured program's with each operator's result changed so. `traced`: results of the captured program; `is_one_point`: for inputs
-    changed by a rounding it gives what the module gives. `is_left_open`: a conversion to integers meets a float there that PyTorch
-    leaves open. `alone`: given the graph's values by the captured program's names, which operator gives something else for its
+    changed by a rounding it gives what the module gives. `is_left_open`: an operator meets values there for which PyTorch leaves
+    open what it gives. `alone`: given the graph's values by the captured program's names, which operator gives something else for its
     operands there, in words.
     """
 

@@ -30,8 +30,9 @@ ORDERED: Final = ("searchsorted", "bucketize", "histogram", "segment_reduce")
 TIES: Final = ("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "argsort", "msort")
 """Operators that may choose any of equals."""
 CONVERSIONS: Final = ("_to_copy", "to", "convert_element_type")
+SAMPLERS: Final = ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 PLACED: Final = (
-    *("grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "histc"),
+    *(*SAMPLERS, "histc"),
     *("fake_quantize_per_tensor_affine", "fake_quantize_per_channel_affine"),
 )
 """Operators that round places which they compute of their operands: a result may jump by a rounding. Where operands alone decide, as
@@ -353,10 +354,21 @@ def _is(target: Any, words: Sequence[str]) -> bool:
 
 
 def left_open(torch: Any, target: Any, args: Sequence[Any], result: Any) -> Any:
-    """Where a conversion to integers meets NaN or a float beyond the type: C and PyTorch leave open what it becomes. None: nowhere."""
-    if not _is(target, CONVERSIONS) or not isinstance(result, torch.Tensor):
+    """Where PyTorch leaves open what the result is. None: nowhere.
+
+    A conversion to integers that meets NaN or a float beyond the type; a picture sampled at a place that is not finite, which counts as
+    -1 by PyTorch's manual and makes NaN in its vector loops.
+    """
+    if not isinstance(result, torch.Tensor):
         return None
-    x = args[0]
+    if _is(target, SAMPLERS):
+        nowhere = ~args[1].isfinite().all(-1).unsqueeze(1).expand(result.shape)
+        return nowhere if nowhere.any() else None
+    return _unheld(torch, args[0], result) if _is(target, CONVERSIONS) else None
+
+
+def _unheld(torch: Any, x: Any, result: Any) -> Any:
+    """Where the integers that `x` becomes do not hold it; None: nowhere."""
     if result.dtype == torch.bool or result.is_floating_point() or result.is_complex():
         return None
     if not isinstance(x, torch.Tensor) or not x.is_floating_point():
@@ -367,7 +379,7 @@ def left_open(torch: Any, target: Any, args: Sequence[Any], result: Any) -> Any:
 
 
 def is_left_open(torch: Any, captured: Any, values: list[Any]) -> bool:
-    """Whether some conversion of the program meets such a float."""
+    """Whether some operator of the program meets what it leaves open."""
     found: list[str] = []
 
     class Looks(torch.fx.Interpreter):  # type: ignore[misc]
@@ -433,8 +445,9 @@ def alone(torch: Any, captured: Any, values: list[Any], known: Mapping[str, Arra
             outside = left_open(torch, n.target, self.fetch_args_kwargs_from_env(n)[0], result)
             if outside is not None:
                 held = ~outside.numpy()
-                return got.shape == held.shape and bool(
-                    np.array_equal(got[held], array(torch, result)[held])
+                return (
+                    got.shape == held.shape
+                    and differs(got[held], array(torch, result)[held]) is None
                 )
             name = str(n.target)
             source = n.args[0] if "getitem" in name else n

@@ -152,6 +152,7 @@ HONEST: dict[str, tuple[Any, tuple[Any, ...], Any]] = {
     "largest of equals": (lambda x: (x.topk(3), x.sort(-1)[1]), (X,), None),
     "of equal integers": (lambda x: (x.sort()[1], x.topk(2)[1], x.argmax(), x.max(0)[1]), (COUNTS,), None),
     "a root of a negative as an integer": (lambda x: x.float().sqrt().long(), (torch.arange(5, 9),), None),
+    "sampled nowhere": (lambda x, p: F.grid_sample(x, p[..., :2] / p[..., 2:]), (torch.rand(1, 1, 4, 4), torch.rand(1, 4, 4, 3) + 1), None),
     "integers beyond their type": (lambda x: (x * 0.3).int(), (torch.arange(5, 9),), None),
     "median and mode": (lambda x: (x.median(-1), x.mode(-1), x.kthvalue(2)), (X,), None),
     "logarithm": (lambda x: (x.log(), x.sqrt(), 1 / x, x.log1p(), x.asin()), (POSITIVE,), None),

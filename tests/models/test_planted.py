@@ -29,6 +29,7 @@ FOUND = (
 RIGHT = (
     *("attention over tokens", "of equal integers", "a state", "norms of far values", "searched"),
     "a root of a negative as an integer",
+    "sampled nowhere",
 )
 
 
