@@ -125,7 +125,11 @@ class _Writer:
         self.node = node
         for x in [x for x in node.all_input_nodes if x in self.pairs]:
             specs = [s for s in signature.output_specs if s.arg.name == x.name]
-            if not self.pairs_outside or any(s.kind.name != "USER_OUTPUT" for s in specs):
+            if any(s.kind.name == "USER_INPUT_MUTATION" for s in specs):
+                raise ModelError(
+                    f"{self.where}: a complex input is written, which a program has no type for; return what it becomes"
+                )
+            if not self.pairs_outside:
                 raise ModelError(
                     f"{self.where}: an output is complex, which a program has no type for; return torch.view_as_real of it, "
                     "or export with complex_pairs (--complex-pairs)"
@@ -369,6 +373,16 @@ def _reciprocal(w: _Writer, x: Pair) -> Pair:
     return _by_larger(w, Pair(one, zero), x)
 
 
+def _complex(w: _Writer, re: Pair, im: Pair) -> Pair:
+    """Parts of two shapes broadcast."""
+    parts = [re.re, im.re]
+    shapes = [part.meta["val"].shape for part in parts]
+    if shapes[0] == shapes[1]:
+        return Pair(*parts)
+    both = w.call(w.aten.broadcast_tensors.default, parts)
+    return Pair(*(w.call(operator.getitem, both, i) for i in (0, 1)))
+
+
 def _matmul(w: _Writer, a: Pair, b: Pair) -> Pair:
     return w.product(a, b, w.matmul)
 
@@ -440,7 +454,7 @@ def _c2r(w: _Writer, x: Pair, *, dim: Sequence[int], last_dim_size: Any) -> Any:
 FORMULAS: Final[dict[str, Callable[..., Any]]] = {
     "view_as_complex": lambda w, x: w.parts(x.re),
     "view_as_real": lambda w, x: w.call(w.aten.stack.default, [x.re, x.im], -1),
-    "complex": lambda w, re, im: Pair(re.re, im.re),
+    "complex": _complex,
     "polar": _polar,
     "real": lambda w, x: x.re,
     "imag": lambda w, x: x.im,

@@ -78,6 +78,7 @@ def test_arithmetic(tmp_path: Path) -> None:
         lambda x, r: reals(pairs(x) @ pairs(x).mT),
         lambda x, r: reals((pairs(x) @ r[0].to(torch.complex64)).unsqueeze(-1)),
         lambda x, r: reals(torch.complex(r, r + 1).cumsum(1)),
+        lambda x, r: reals(torch.complex(r[:1], r[:, :1]) * torch.complex(r[0], r[0])),
         lambda x, r: reals(torch.stack([pairs(x), pairs(x) * 1j]).sum(0).mean(1, keepdim=True)),
         lambda x, r: reals(torch.cat([pairs(x), torch.complex(r, r)]).flip(0)[[0, 2]]),
         lambda x, r: reals(torch.where(r > 0, pairs(x), -pairs(x).conj()).roll(1, 1)),
