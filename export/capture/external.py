@@ -7,24 +7,26 @@ several names. onnx_ir refuses both; here a file is read where the model's own f
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import onnx_ir as ir
 
 from .. import graph as g
 
-HOME = "pteron.home"
+HOME: Final = "pteron.home"
 """In a model's meta: the folder of its file once links are followed."""
 
 
 def set_folder(model: ir.Model, path: Path) -> None:
     """External data of the model and of its functions lies beside `path`, as the model's file does."""
     model.meta[HOME] = path.resolve().parent
-    ir.external_data.set_base_dir(model.graph, str(path.parent))
-    for function in model.functions.values():
-        for node in g.nodes_of(function):
-            for a in node.attributes.values():
-                if a.type == ir.AttributeType.TENSOR and isinstance(a.value, ir.ExternalTensor):
-                    a.value.base_dir = str(path.parent)
+
+    def set_base(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+        if isinstance(tensor, ir.ExternalTensor):
+            tensor.base_dir = str(path.parent)
+        return tensor
+
+    g.replace_tensors(model, set_base)
 
 
 def found(model: ir.Model, tensor: ir.ExternalTensor) -> Path | None:
@@ -32,14 +34,13 @@ def found(model: ir.Model, tensor: ir.ExternalTensor) -> Path | None:
 
     A tensor that was found before stays so, in a model that was captured again.
     """
-    folder = Path(tensor.base_dir).resolve()
-    path = (folder / tensor.location).resolve()
-    if isinstance(tensor, Beside):
-        return path
-    if ".." in Path(tensor.location).parts or Path(tensor.location).is_absolute():
-        return path if path.is_relative_to(folder) else None
-    homes = (folder, model.meta.get(HOME, folder))
-    return path if any(path.is_relative_to(home) for home in homes) else None
+    folder, location = Path(tensor.base_dir).resolve(), Path(tensor.location)
+    path = (folder / location).resolve()
+    homes = [folder]
+    if not location.is_absolute() and ".." not in location.parts:
+        homes.append(model.meta.get(HOME, folder))
+    is_found = isinstance(tensor, Beside) or any(path.is_relative_to(home) for home in homes)
+    return path if is_found else None
 
 
 class Beside(ir.ExternalTensor):

@@ -18,7 +18,7 @@ FILES: Final = (
     (b"\x89PTERON", 0, "a Pteron program already; load it with pteron.load"),
     (b"ET12", 4, "an ExecuTorch program; export the original model"),
     (b"version https://git-lfs", 0, "a Git LFS pointer; run `git lfs pull`"),
-    (b'{"', 8, "weights alone (safetensors); export the model that they belong to: pteron export model.py:make, whose make loads them"),
+    (b'\0\0{"', 6, "weights alone (safetensors); export the model that they belong to: pteron export model.py:make, whose make loads them"),
     (b"\x80", 0, "a pickle, as old checkpoints of PyTorch and scikit-learn models are; load it and export what it holds"),
     (b"<?xml", 0, "an XML file, as OpenVINO's are; export the original model to ONNX"),
     (b"7767517", 0, "an ncnn model; export the original model to ONNX"),
@@ -85,4 +85,4 @@ def _transformer(config: Path) -> str | None:
     except (OSError, ValueError, RecursionError):
         return None
     kind = read.get("model_type") if isinstance(read, dict) else None
-    return f" ({kind})" if isinstance(kind, str) and kind.isidentifier() else None
+    return f" ({kind})" if isinstance(kind, str) and kind.replace("-", "_").isidentifier() else None

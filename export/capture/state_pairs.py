@@ -49,9 +49,9 @@ def state_pairs(
     if ours:
         _clone_results_of_branches(torch, program.graph_module)
     try:
-        done = program if ours and not _writes(torch, program) else decomposed(program, {})
-        if linalg.decomposable(torch, done):
-            done = decomposed(done, linalg.table(torch))
+        table = linalg.table(torch) if linalg.decomposable(torch, program) else {}
+        as_it_is = ours and not table and not _writes(torch, program)
+        done = program if as_it_is else decomposed(program, table)
         real, notes = without_complex(torch, done, where, complex_pairs)
         has_complex, done = real is not done, real
     except ModelError:

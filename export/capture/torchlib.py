@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 _FUNCTIONS: Final[dict[Any, Any]] = {}
-"""Opset, as torch.onnx asks for it, and how many operators there are -> the table, which nobody changes."""
+"""Opset, as torch.onnx gives it, and how many operators there are -> the table, which nobody changes."""
 
 
 @contextlib.contextmanager

@@ -140,10 +140,11 @@ def model(given: Path) -> Path:
     Raises:
         ArgumentError: a program already, or a pipe; as `existing` besides.
     """
-    from pteron.export.capture.foreign import refuse_folder
-
     path = file_of(given)
-    refuse_folder(path)
+    if path.is_dir():
+        from pteron.export.capture.foreign import refuse_folder
+
+        refuse_folder(path)
     if existing(path).suffix == ".pte":
         raise ArgumentError(
             f"{path}: expected a model, got a .pte program, which is compiled already"
