@@ -112,7 +112,7 @@ def test_fix_makes_the_multiple_a_number(tmp_path: Path) -> None:
 
 
 class Permuted(torch.nn.Module):
-    """As ConvNeXt's blocks: how a convolution's strides are chosen asks for a batch of more than one."""
+    """As ConvNeXt's blocks: how a convolution's strides are chosen assumes a batch of more than one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class Masked(torch.nn.Module):
 AUTO = torch.export.Dim.AUTO
 
 
-def test_a_batch_of_one_runs_where_only_strides_ask_for_more(tmp_path: Path) -> None:
+def test_a_batch_of_one_runs_where_only_strides_need_more(tmp_path: Path) -> None:
     module, path = Permuted().eval(), tmp_path / "m.pte"
     make = lambda b, h, w: torch.randn(b, 3, h, w)  # noqa: E731
     shapes = ({0: Dim("b"), 2: 32 * Dim("h"), 3: 32 * Dim("w")},)
