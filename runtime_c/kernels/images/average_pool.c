@@ -34,11 +34,11 @@ static bool window_mean(const average_pool *p, pte_pace *pace, const pte_taps *t
   if (taps->total > 0) x += pte_window_start(w, taps);
   for (int64_t left = taps->total, some; left > 0; left -= some) {
     some = pte_window_offsets(w, taps, left, &coords, o);
-    if (!pte_pace_go(pace, some * count)) return false;
+    if (!pte_pace_go(pace, some * pte_tap_cost(count))) return false;
     p->variant->sum(some, o->at, count, x + c, y + c);
   }
   for (int64_t end = c + count; c < end; c++) y[c] /= divisor;
-  return pte_pace_go(pace, count);
+  return pte_pace_go(pace, pte_tap_cost(count));
 }
 
 static void average_pool_task(void *context, size_t begin, size_t end, uint32_t thread) {

@@ -46,7 +46,7 @@ MAX_ROWS(i8, int8_t, INT8_MIN)
     pte_coords coords = {{0}};                                                                     \
     start_##name(y, index, count);                                                                 \
     for (int64_t tap = 0; tap < taps->total; tap++) {                                              \
-      if (!pte_pace_go(pace, count)) return false;                                                 \
+      if (!pte_pace_go(pace, pte_tap_cost(count))) return false;                                   \
       int64_t pixel = pte_window_pixel(w, taps, &coords);                                          \
       int64_t at = p->column_major ? pte_window_pixel_column(w, taps, &coords) : pixel;            \
       if (index == NULL) max_##name(y, x + pixel * w->channels, count);                            \
@@ -79,7 +79,7 @@ static bool windows_f32(const max_pool *p, pte_pace *pace, const pte_larger_i8 *
   const int64_t channels = (int64_t)l->channels;
   for (size_t i = 0; i < l->windows; i++, x += l->x_step, y += l->y_step) {
     if (l->first) start_f32(y, NULL, channels);
-    if (pace->watch != NULL && !pte_pace_go(pace, l->taps * channels)) return false;
+    if (pace->watch != NULL && !pte_pace_go(pace, l->taps * pte_tap_cost(channels))) return false;
     p->variant->larger(l->taps, l->offset, channels, x, y);
   }
   return true;
@@ -89,7 +89,8 @@ static bool windows_i8(const max_pool *p, pte_pace *pace, pte_larger_i8 *l, cons
                        int8_t *y) {
   const size_t windows = l->windows;
   for (size_t left = windows; left > 0; left -= l->windows) {
-    l->windows = (size_t)pte_pace_take(pace, (int64_t)left, l->taps * (int64_t)l->channels, 1);
+    const int64_t cost = l->taps * pte_tap_cost((int64_t)l->channels);
+    l->windows = (size_t)pte_pace_take(pace, (int64_t)left, cost, 1);
     if (l->windows == 0) return false;
     l->x = x, l->y = y;
     p->codes->larger(l);
@@ -121,7 +122,7 @@ static bool windows_only(const max_pool *p, pte_pace *pace, const pte_taps *taps
   if (taps->total == 0) { /* one alone: others have all of theirs */
     if (codes) start_i8(y, NULL, channels);
     else start_f32(y, NULL, channels);
-    return pte_pace_go(pace, channels);
+    return pte_pace_go(pace, pte_tap_cost(channels));
   }
   if (PTE_WINDOWS_BESIDE && codes && windows > 1 && taps->total <= PTE_WINDOW_CHUNK)
     l.shared = shared_by(w);
@@ -157,7 +158,7 @@ static bool window_channels(const max_pool *p, pte_pace *pace, const pte_taps *t
   int64_t *to = index == NULL ? NULL : index + c, count = end - c;
   if ((dtype == PTE_F32 || dtype == PTE_I8) && to == NULL)
     return windows_only(p, pace, taps, o, count, windows, from, best);
-  if (!pte_pace_go(pace, count)) return false;
+  if (!pte_pace_go(pace, pte_tap_cost(count))) return false;
   const bool integers =
       PTE_DTYPE_KEPT(PTE_I64); /* indices are; f32 and i8 are here with them alone */
   switch (dtype) {

@@ -83,6 +83,10 @@ enum { PTE_WINDOWS_BESIDE = 1 };
 
 enum { PTE_WINDOW_CHUNK = 64, PTE_WINDOW_CHANNELS = 4096 }; /* channels that are taken together */
 
+/* Elementary operations of one tap over `channels`: its place comes before them. */
+enum { PTE_TAP_PLACE = 8 };
+static inline int64_t pte_tap_cost(int64_t channels) { return channels + PTE_TAP_PLACE; }
+
 /* Offsets of taps from the window's first, in elements: the same for all windows with as many. */
 typedef struct pte_offsets {
   int64_t count[PTE_WINDOW_AXES]; /* of the taps that `at` has all of; 0: of none */
