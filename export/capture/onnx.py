@@ -30,7 +30,7 @@ from .nodes import check_forms, check_types
 from .optionals import remove_optionals
 from .origins import note_origins
 from .raising import raise_opset
-from .resizing import keep_corners
+from .resizing import drop_empty, keep_corners
 from .squeezes import settle_squeezes
 
 OLDEST: Final = 6
@@ -85,6 +85,7 @@ def capture_onnx(
     check_forms(model, where)
     raise_opset(model, max(opset, TRANSLATED) if foreign else opset)
     contrib.translate_contrib(model, where)
+    drop_empty(model)
     keep_corners(model)
     ranks = [g.rank(v) for v in model.graph.outputs]
     _plain_sizes(model)

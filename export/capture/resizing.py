@@ -1,4 +1,6 @@
-"""Resize nodes of PyTorch's exporters, which state scales where PyTorch counts whole elements.
+"""Resize nodes as exporters write them: with operands that have no elements, and with scales where PyTorch counts whole elements.
+
+Before opset 13 scales were required, and none was written as a tensor without elements; files keep that in later opsets.
 
 With align_corners the first and last elements of source and result meet; ONNX's reference takes scale * n, a fraction, for
 the length of the result. Such scales become the sizes that they round to, which mean the same to everybody.
@@ -11,6 +13,16 @@ import onnx_ir as ir
 from .. import graph as g
 
 PRODUCER = "pytorch"
+
+
+def drop_empty(model: ir.Model) -> None:
+    """Resize(x, roi, scales = [], sizes) => Resize(x, roi, , sizes): what has no elements is not given."""
+    for node in list(g.nodes(model)):
+        if g.is_op(node, "Resize"):
+            for i, operand in list(enumerate(node.inputs))[1:]:
+                tensor = g.constant_tensor(operand)
+                if tensor is not None and tensor.size == 0:
+                    node.replace_input_with(i, None)
 
 
 def keep_corners(model: ir.Model) -> None:

@@ -188,6 +188,7 @@ class Sizes:
             RefusedError: equality of a size that nothing bounds: prepare sees it at max_extent only.
         """
         if kind == "eq":
+            self._share_capacity(a, b)
             first, second = self._at_capacity(a), self._at_capacity(b)
             if same(first, second):
                 return
@@ -200,6 +201,15 @@ class Sizes:
         check = Check(kind, a, b, f"{self.where}: {text}" if self.where else text)
         if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
             self.checks.append(check)
+
+    def _share_capacity(self, a: Extent, b: Extent) -> None:
+        """Of two sizes that are to be equal, a counted one that nothing bounds is at most what the other is: a run in which it is not fails
+        at its capacity already."""
+        for one, other in ((a, self._at_capacity(b)), (b, self._at_capacity(a))):
+            dim = self.dims.get(one) if isinstance(one, sympy.Symbol) else None
+            unbounded = dim is not None and dim.kind == "counted" and dim.capacity is None
+            if unbounded and UNBOUNDED not in extents.symbols_of(other):
+                self.bound(one, other)
 
     def is_left_to_runs(self, a: Extent, b: Extent) -> bool:
         """Whether prepare cannot tell if two sizes, of which a run may count one, are equal: at their capacities they are not,

@@ -392,3 +392,60 @@ def test_what_scan_goes_over_is_as_long_as_the_first(q: str) -> None:
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
     with pytest.raises(LoweringError, match=r"Scan.*expected sequence"):
         lower(ir.from_proto(model))
+
+
+PADDLE = """
+agraph (float[b, 6] x) => (float[b, 6] y, float[m] past, bool[p] done) {
+    trips = Constant<value = int64[1] {1024}>()
+    go = Constant<value = bool {1}>()
+    zero = Constant<value = int64 {0}>()
+    unset = Constant<value = float {7.5}>()
+    no = Constant<value = bool {0}>()
+    i_end, y0, past0, done = Loop (trips, go, zero, x, unset, no) <
+        body = b (int64 step, bool goes, int64 i, float[b, 6] z, float u, bool d) => (bool on, int64 j, float[b, 6] w, float v, bool e) {
+            one = Constant<value = int64[1] {1}>()
+            i1 = Reshape(i, one)
+            j1 = Add(i1, one)
+            six = Constant<value = int64[1] {6}>()
+            end = Min(j1, six)
+            i0 = Squeeze(i1)
+            e0 = Squeeze(end)
+            s0 = Squeeze(one)
+            at = Range(i0, e0, s0)
+            row = Constant<value = int64[2] {1, -1}>()
+            at2 = Reshape(at, row)
+            slice = Slice(z, i1, end, one)
+            places = Shape(slice)
+            none = Constant<value = int64[1] {0}>()
+            first = Slice(places, none, one)
+            times = Concat<axis = 0>(first, one)
+            index = Tile(at2, times)
+            negative = Neg(slice)
+            scattered = ScatterElements<axis = 1>(z, index, negative)
+            w = Identity(scattered)
+            v = ReduceMax<keepdims = 0>(scattered, one)
+            five = Constant<value = int64[1] {5}>()
+            is_last = Equal(j1, five)
+            e = Or(d, is_last)
+            j = Squeeze(j1)
+            n = Not(e)
+            on = Squeeze(n)
+        }
+    >
+    y = Identity(y0)
+    past = Identity(past0)
+}"""
+
+
+def test_a_loop_of_paddles_begins_what_it_never_reads_as_any_number() -> None:
+    """`x[:, i] = -x[:, i]` while the condition holds: `unset` becomes a vector, `no` takes a rank."""
+    x = floats((2, 6))
+    agrees(PADDLE, {"x": x}, {"x": x[:1]})
+
+
+def test_what_a_loop_that_may_not_run_carries_keeps_its_type() -> None:
+    text = PADDLE.replace("float[b, 6] x)", "float[b, 6] x, bool go)").replace(
+        "    go = Constant<value = bool {1}>()\n", ""
+    )
+    with pytest.raises(LoweringError, match="carries f32 of rank 0 in, f32 of rank 1 out"):
+        lower(capture(parsed(text)))

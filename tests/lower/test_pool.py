@@ -157,3 +157,12 @@ def test_a_size_of_an_output_that_gets_negative_names_the_output(tmp_path: Path)
     pteron.export_model(ir.to_proto(graph), tmp_path / "m.pte")
     with pytest.raises(pteron.ArgumentError, match=r"extent -1 is negative \[node output y\]"):
         pteron.load(tmp_path / "m.pte").run({"x": np.zeros(1, np.float32)})
+
+
+def test_scales_without_elements_are_not_given(tmp_path: Path) -> None:
+    """Opset 11 required the operand; converters keep it, without elements, in later opsets."""
+    text = "y = Resize(x, f32([]), f32([]), Concat(Shape(x, end=2), i64([8, 6]), axis=0), mode='nearest')"
+    pteron.export_model(ir.to_proto(onnx_text(text, x="f32[n, 2, 4, 3]")), tmp_path / "m.pte")
+    x = floats((1, 2, 4, 3))
+    y = pteron.load(tmp_path / "m.pte").run({"x": x})["y"]
+    np.testing.assert_array_equal(y, x.repeat(2, 2).repeat(2, 3))

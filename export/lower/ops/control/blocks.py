@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import onnx_ir as ir
 
 from pteron.schema.dtypes import DTYPES
@@ -112,6 +113,14 @@ class _Body:
     shapes: list[Shape]
 
 
+class _OtherTypesError(RefusedError):
+    """A body gives other dtypes or ranks than it takes; `made` is what it gives."""
+
+    def __init__(self, text: str, made: Sequence[Ref]) -> None:
+        super().__init__(text)
+        self.made = made
+
+
 @lowers("Loop")
 def lower_loop(l: Lowering, n: Node) -> Sequence[Ref]:
     graph = n.graph("body")
@@ -127,13 +136,44 @@ def lower_loop(l: Lowering, n: Node) -> Sequence[Ref]:
         ]
         return outputs_of(l, graph, [*named, *given[2:]])
 
-    body = _body(l, initial, fill)
-    always = _is_true(l, condition) and _is_true(l, body.go_on)
     count = _trip_count(l, trips)
+    runs = _is_true(l, condition) and (trips is None or (isinstance(count, int) and count > 0))
+    blocks, checks = len(l.blocks), len(l.sizes.checks)
+    try:
+        body = _body(l, initial, fill)
+    except _OtherTypesError as error:
+        if not runs:
+            raise
+        del l.blocks[blocks:], l.sizes.checks[checks:]
+        initial = _as_it_goes_on(l, graph, initial, error.made)
+        body = _body(l, initial, fill)
+    always = _is_true(l, condition) and _is_true(l, body.go_on)
     most = None if count is None else l.sizes.most(count)
     length = count if always and count is not None else l.sizes.counted("rows", most)
     _bounded(l, initial, body, most)
     return _run(l, None if always and trips is None else trips, condition, initial, body, length)
+
+
+def _as_it_goes_on(
+    l: Lowering, graph: ir.Graph, initial: Sequence[Ref], made: Sequence[Ref]
+) -> list[Ref]:
+    """Of a loop that runs at least once, whose body gives other types than it takes: what the second iteration takes.
+
+    What the body never reads, which exporters begin as any number, begins as zeros; axes that a run counts with none. One element
+    takes the rank that it is carried in.
+    """
+    started = []
+    for x, ref, value in zip(initial, made, graph.inputs[2:], strict=False):
+        is_one = x.dtype == ref.dtype and all(same(m, 1) for m in (*x.shape, *ref.shape))
+        if x.rank != ref.rank and is_one:
+            started.append(l.reshape(x, ref.shape))
+        elif (x.dtype, x.rank) != (ref.dtype, ref.rank) and not value.uses():
+            shape = tuple(0 if l.sizes.is_counted(m) else m for m in ref.shape)
+            zero = l.values.constant(np.zeros((), DTYPES[ref.dtype].numpy), ref.dtype)
+            started.append(l.expand(zero, shape))
+        else:
+            started.append(x)
+    return started
 
 
 def _is_vector(value: ir.Value) -> bool:
@@ -175,7 +215,8 @@ def _attempt(l: Lowering, initial: Sequence[Ref], shapes: list[Shape], fill: Any
         go_on, *rest = fill(iteration, params)
         for ref, x in zip(rest, initial, strict=False):
             if ref.dtype != x.dtype or ref.rank != x.rank:
-                l.fail(f"carries {x.dtype} of rank {x.rank} in, {ref.dtype} of rank {ref.rank} out")
+                text = f"carries {x.dtype} of rank {x.rank} in, {ref.dtype} of rank {ref.rank} out"
+                raise _OtherTypesError(text, rest[: len(initial)])
         l.result(l.reshape(go_on, ()))
         made = [l.result(ref) for ref in rest]
     return _Body(scope.index, go_on, made[: len(initial)], made[len(initial) :], shapes)
