@@ -55,13 +55,14 @@ def lower_method(
         check_guards(l, model.graph.inputs, refs, guarded.read(model))
         results = lower_graph(l, model.graph, refs)
         by_name = dict(zip((v.name for v in model.graph.outputs), results, strict=True))
-        l.at(Origin(DebugNode("outputs", "", "")))
         kept = {present.name for _, present in held}
         outputs: list[Port] = []
         for value, ref in zip(model.graph.outputs, results, strict=True):
+            l.at(Origin(DebugNode(f"output {value.name}", "", "")))
             if value.name not in kept:
                 port = _output(l, ref, len(outputs)) if ref is not None else 0
                 outputs.append(Port(value.name or "", port))
+        l.at(Origin(DebugNode("states", "", "")))
         for past, present in held:
             _check_kept(l, past, state_refs[past.name or ""], present, by_name[present.name])
         _store_states(l, [(state_refs[p.name or ""], by_name[q.name]) for p, q in held])

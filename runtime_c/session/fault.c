@@ -21,14 +21,16 @@ void pte_fault_where(const pte_session *s, uint32_t work, pte_error *err) {
 
 void pte_fault_value(const pte_session *s, uint32_t v, pte_error *err) {
   const pte_program *p = s->program;
-  uint32_t made = s->first_value + s->slots[v].base;
+  const uint32_t base = s->slots[v].base;
   for (uint32_t w = 0; w < s->work_count; w++) {
     pte_range outputs = p->instrs[pte_session_instr(s, w)].outputs;
-    while (outputs.count-- != 0)
-      if (p->tables.refs[outputs.start++] == made) {
+    while (outputs.count-- != 0) {
+      uint32_t made = p->tables.refs[outputs.start++] - s->first_value;
+      if (made < s->value_count && s->slots[made].base == base) {
         pte_fault_where(s, w, err);
         return;
       }
+    }
   }
 }
 

@@ -27,7 +27,7 @@ typedef struct subject {
   pte_memory arena;
   const fence *file;
   bool changes;  /* are made to the file between two runs and while one lasts */
-  bool changing; /* the file does, whenever the library calls its pool */
+  bool changing; /* the file does, whenever the library looks at the clock */
   bool runs;     /* there are buffers for it */
   uint32_t state_count;
   uint64_t draw; /* of the bytes of the file: telling numbers come from it */
@@ -125,22 +125,45 @@ static bool take_buffers(subject *s) {
   return true;
 }
 
-/* Of this thread's work, so that a busy machine changes nothing. */
+static uint64_t draw(subject *s, uint64_t count) {
+  s->draw = s->draw * 6364136223846793005u + 1442695040888963407u;
+  return count == 0 ? 0 : (s->draw >> 33) % count;
+}
+
+/* A byte of a segment of constants becomes another; what follows is that other numbers come out. */
+static void change_constant(subject *s) {
+  static const uint8_t telling[] = {0, 1, 63, 100, 127, 255};
+  uint8_t *file = s->file->data;
+  uint64_t segments = sample_word(file + 12, 4);
+  const uint8_t *entry = file + 64 + 64 * draw(s, segments);
+  for (uint64_t left = segments; left > 0 && sample_word(entry, 4) != PTE_SEGMENT_CONSTANTS; left--)
+    entry = file + 64 + 64 * ((uint64_t)(entry - file) / 64 % segments);
+  uint64_t offset = sample_word(entry + 8, 8), length = sample_word(entry + 16, 8);
+  if (sample_word(entry, 4) == PTE_SEGMENT_CONSTANTS && length != 0)
+    file[offset + draw(s, length)] = draw(s, 2) ? telling[draw(s, 6)] : (uint8_t)draw(s, 256);
+}
+
+/* Of this thread's work, so that a busy machine changes nothing. The library looks between what a
+ * kernel checks and what it then reads, too: the file may be another one by then. */
 static uint64_t now_ns(void *self) {
   struct timespec t;
-  (void)self;
+  subject *s = self;
+  for (uint64_t left = s->changing ? draw(s, 4) : 0; left > 0; left--) change_constant(s);
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* How long after its deadline a run came back, in ns; whether it succeeded. */
 static uint64_t run_late(subject *s, bool *out_ok) {
-  pte_run_options options = {
-      .size = sizeof options, .max_instructions = 20000, .max_iterations = 200, .now = now_ns};
+  pte_run_options options = {.size = sizeof options,
+                             .max_instructions = 20000,
+                             .max_iterations = 200,
+                             .now = now_ns,
+                             .now_self = s};
   pte_error error = {0};
-  options.deadline_ns = now_ns(NULL) + EXERCISE_DEADLINE_MS * 1000000u;
+  options.deadline_ns = now_ns(s) + EXERCISE_DEADLINE_MS * 1000000u;
   pte_status status = pte_session_run(s->session, s->inputs, s->outputs, &options, &error);
-  uint64_t end = now_ns(NULL);
+  uint64_t end = now_ns(s);
   *out_ok = !failed(s->result, status, &error);
   if (*out_ok) s->result->stage = STAGE_RAN;
   return end > options.deadline_ns ? end - options.deadline_ns : 0;
@@ -183,11 +206,6 @@ static void run_twice(subject *s) {
 }
 
 /* --- what is kept between runs: save, restore, rewind, fork, set_state ------------------------ */
-
-static uint64_t draw(subject *s, uint64_t count) {
-  s->draw = s->draw * 6364136223846793005u + 1442695040888963407u;
-  return count == 0 ? 0 : (s->draw >> 33) % count;
-}
 
 static int64_t telling(subject *s) {
   static const int64_t numbers[] = {0,  1,  2,          7,         8,         15, 16, 17,       31,
@@ -323,44 +341,38 @@ static void exercise_states(subject *s, const pte_prepare_options *options,
 
 /* --- a file that changes ---------------------------------------------------------------------- */
 
-/* A byte of a segment of constants becomes another; what follows is that other numbers come out. */
-static void change_constant(subject *s, uint8_t *file) {
-  uint64_t segments = sample_word(file + 12, 4);
-  const uint8_t *entry = file + 64 + 64 * draw(s, segments);
-  uint64_t offset = sample_word(entry + 8, 8), length = sample_word(entry + 16, 8);
-  if (sample_word(entry, 4) == PTE_SEGMENT_CONSTANTS && length != 0)
-    file[offset + draw(s, length)] = (uint8_t)draw(s, 256);
-}
-
-/* A pool of two that does everything itself: between what a kernel checks and what it then reads.
- */
+/* A pool of two that does everything itself. */
 static void run_items(void *self, size_t count, size_t grain, pte_task task, void *context) {
-  subject *s = self;
+  (void)self;
   size_t half = (count + 2 * grain - 1) / (2 * grain) * grain;
   for (uint32_t thread = 0; thread < 2 && thread * half < count; thread++) {
-    if (s->changing) change_constant(s, s->file->data);
     task(context, thread * half, thread == 0 && half < count ? half : count, thread);
   }
 }
 
-/* Runs on over constants that changed after they were checked; leaves the file as it was. */
+enum { SHORT_NS = 1000000 };
+
+/* Runs on over constants that changed after they were checked, short runs some times: a change is
+ * to lie between two looks. Leaves the file as it was. */
 static void run_changed(subject *s) {
   uint8_t *file = s->file->data, *kept = malloc(s->file->size);
   if (kept == NULL) return;
   memcpy(kept, file, s->file->size);
   fence_open(s->file);
   s->changing = true;
-  for (unsigned k = draw(s, 16); k > 0; k--) change_constant(s, file);
-  run(s);
+  for (uint64_t began = now_ns(s), k = 0; k < 8 && now_ns(s) - began < SHORT_NS; k++) {
+    for (uint64_t left = draw(s, 2) ? draw(s, 16) : 0; left > 0; left--) change_constant(s);
+    run(s);
+    memcpy(file, kept, s->file->size);
+  }
   s->changing = false;
-  memcpy(file, kept, s->file->size);
   fence_shut(s->file);
   free(kept);
 }
 
 static void prepare_and_run(subject *s) {
   const pte_pool pool = {.size = sizeof pool, .threads = 2, .self = s, .run = run_items};
-  const bool alone = !s->changes || draw(s, 2), portable = s->changes && draw(s, 8) == 0;
+  const bool alone = !s->changes || draw(s, 2), portable = s->changes && draw(s, 2);
   pte_prepare_options options = {.size = sizeof options,
                                  .threads = alone ? 1 : 2,
                                  .pool = alone ? NULL : &pool,
@@ -396,6 +408,13 @@ static void prepare_and_run(subject *s) {
   free(state);
 }
 
+/* FNV-1a of all bytes: what is drawn differs between files of one size. */
+static uint64_t drawn_of(const uint8_t *bytes, size_t size) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  return hash;
+}
+
 static void exercise_method(const pte_program *program, uint32_t method, const fence *file,
                             bool changes, exercise_result *out) {
   static subject s;
@@ -414,7 +433,7 @@ static void exercise_method(const pte_program *program, uint32_t method, const f
   s.state_count = info.state_count;
   s.file = file;
   s.changes = changes;
-  s.draw = file->size * 0x9E3779B97F4A7C15u + method;
+  s.draw = drawn_of(file->data, file->size) + method;
   if (failed(out, pte_session_size(program, method, &size, &error), &error)) return;
   void *memory = take(out, size, 65536 + file->size * EXERCISE_CAP_TABLES);
   if (memory == NULL) return;

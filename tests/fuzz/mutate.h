@@ -287,7 +287,7 @@ static inline void change_param(mutant *m, const pte_file_block *block) {
  */
 static inline void change_state(mutant *m) {
   pte_file_state *state = ANY(m, STATES, pte_file_state);
-  uint32_t field = pick(m, 4);
+  uint32_t field = pick(m, 5);
   if (state == NULL) return;
   if (field == 0) state->shape.start = pick(m, m->of[PTE_PROGRAM_REFS].count);
   else if (field == 1) state->axis = (uint8_t)pick(m, state->shape.count);
@@ -366,7 +366,7 @@ static inline bool mutate_program(uint8_t *data, size_t size, unsigned seed) {
     uint32_t kind = pick(&m, 16);
     if (pick(&m, 64) == 0) change_head(&m, data, size);
     else if (pick(&m, 12) == 0) change_field(&m);
-    else if (m.of[PTE_PROGRAM_STATES].count != 0 && pick(&m, 6) == 0) change_state(&m);
+    else if (m.of[PTE_PROGRAM_STATES].count != 0 && pick(&m, 3) == 0) change_state(&m);
     else if (kind < 5) change_value(&m);
     else if (kind < 7) change_size(&m);
     else if (kind < 12) change_instr(&m);

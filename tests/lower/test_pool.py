@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import onnx_ir as ir
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lower.check import agrees, agrees_with_onnxruntime
 from lower.test_families import floats
 
+import pteron
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
 from pteron.export.program.interpret import run
@@ -138,3 +142,18 @@ def test_integers_that_f32_has_not_are_resized_by_no_mean(dtype: str) -> None:
     for value in wrong:
         with pytest.raises((PteronError, IndexError), match="gather"):
             run(lower(model), {"x": np.array([[[[value, 0]]]], kind)})
+
+
+def test_a_size_that_gets_negative_names_its_node(tmp_path: Path) -> None:
+    """The pool writes through a view of the output, which its layout needs."""
+    graph = onnx_text("y, at = MaxPool(x, kernel_shape=[3, 3])", x="f32[n, 1, h, h]")
+    pteron.export_model(ir.to_proto(graph), tmp_path / "m.pte")
+    with pytest.raises(pteron.ArgumentError, match=r"extent -1 is negative \[node n_y\]"):
+        pteron.load(tmp_path / "m.pte").run({"x": np.zeros((1, 1, 1, 1), np.float32)})
+
+
+def test_a_size_of_an_output_that_gets_negative_names_the_output(tmp_path: Path) -> None:
+    graph = onnx_text("y = ConstantOfShape(Sub(Shape(x), [2]))", x="f32[n]")
+    pteron.export_model(ir.to_proto(graph), tmp_path / "m.pte")
+    with pytest.raises(pteron.ArgumentError, match=r"extent -1 is negative \[node output y\]"):
+        pteron.load(tmp_path / "m.pte").run({"x": np.zeros(1, np.float32)})
