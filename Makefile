@@ -43,7 +43,7 @@ help:
 	@echo "make bench-pointwise  additions and pools of codes, floats to codes and back, against reading and writing L2"
 	@echo "make bench-attention  attention of encoders and decoders against the peak of this processor"
 	@echo "make bench-dispatch  nanoseconds an instruction of a chain of tiny ones"
-	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
+	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB, 10 MB to static int8"
 	@echo "make bench-quant  size against accuracy of quantized weights: writes docs/quantization.md"
 	@echo "make bench-text  tokens a second of a decoder; BENCH='--peers PYTHON': beside llama.cpp, onnxruntime-genai, OpenVINO; --where"
 	@echo "make size    bytes of the runtime by part"
@@ -139,7 +139,7 @@ bench-dispatch: dev
 	@$(BIN)/python benchmarks/dispatch.py
 
 bench-export: dev
-	@$(BIN)/python benchmarks/export_cost.py --decoder
+	@$(BIN)/python benchmarks/export_cost.py --decoder --static
 
 bench-quant: dev-torch
 	@$(BIN)/python benchmarks/quantization.py

@@ -11,7 +11,6 @@ left: each lowers trace((w - q) H (w - q)^T).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -33,6 +32,10 @@ BATCH: Final = 128
 SWEEPS: Final = 2
 LEAST: Final = 2.0**-126
 """Of a mean diagonal: inputs that were all zero."""
+ROOM: Final = 1 << 20
+"""Elements of moments of groups that are rounded side by side, or one group."""
+At = tuple[Any, Any]
+"""Which column of each group."""
 
 
 def gptq(w: F32, fmt: BlockFormat, second: F32, sweeps: int = SWEEPS, threads: int = 1) -> Encoded:
@@ -48,75 +51,78 @@ def gptq(w: F32, fmt: BlockFormat, second: F32, sweeps: int = SWEEPS, threads: i
             "gptq: expected samples with finite second moments, got inputs whose squares are beyond f32; leave them out"
         )
     begun = search(w, fmt, np.diagonal(second, axis1=1, axis2=2))
-    each = len(w) // len(second)
-    parts = [
-        _group(w[g * each :][:each], begun.each(_rows(g * each, each)), moments, sweeps, threads)
-        for g, moments in enumerate(second)
-    ]
+    each, k = len(w) // len(second), w.shape[1]
+    most = max(ROOM // max(k * k, 1), 1)
+    parts = []
+    for g in range(0, len(second), most):
+        some = second[g : g + most]
+        begin, end = g * each, (g + len(some)) * each
+        part = w[begin:end].reshape(len(some), each, k)
+        parts.append(_groups(part, begun.rows(begin, end), some, sweeps, threads))
     return joined(parts)
-
-
-def _rows(begin: int, count: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    return lambda part: part[begin : begin + count]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Grid:
-    """What codes of each column stand for: `step` and `zero` of its block and row, [k, n]."""
+    """What codes of each column of each group stand for: `step` and `zero` of its block and row, [groups, k, n]."""
 
     element: elements.Element
     step: F32
     zero: NDArray[np.int8] | None
 
-    def nearest(self, x: F32, j: int) -> elements.Codes:
-        return elements.encode(x / self.step[j], self.element, self._zero(j))
+    def nearest(self, x: F32, at: At) -> elements.Codes:
+        return elements.encode(x / self.step[at], self.element, self._zero(at))
 
-    def value(self, codes: elements.Codes, j: int) -> F32:
-        return np.asarray(elements.decode(codes, self.element, self._zero(j)) * self.step[j])
+    def value(self, codes: elements.Codes, at: At) -> F32:
+        return np.asarray(elements.decode(codes, self.element, self._zero(at)) * self.step[at])
 
-    def _zero(self, j: int) -> NDArray[np.int8] | None:
-        return None if self.zero is None else self.zero[j]
+    def _zero(self, at: At) -> NDArray[np.int8] | None:
+        return None if self.zero is None else self.zero[at]
 
 
-def _group(w: F32, begun: Encoded, second: F32, sweeps: int, threads: int) -> Encoded:
-    h = second.astype(np.float64)
-    diagonal = np.diagonal(h).copy()
-    idle = diagonal <= 0
-    h[idle, idle] = 1
-    h[np.diag_indices_from(h)] += DAMP * max(float(diagonal.mean()), LEAST)
-    fmt, step = begun.format, blocks.steps(begun)
-    block = fmt.block or max(w.shape[1], 1)
+def _groups(w: F32, begun: Encoded, second: F32, sweeps: int, threads: int) -> Encoded:
+    """Groups [g, n, k], which know nothing of each other, side by side: of depthwise weights one is nine numbers."""
+    h, at = second.astype(np.float64), np.arange(w.shape[2])
+    diagonal = h[:, at, at]
+    damp = DAMP * np.maximum(diagonal.mean(1), LEAST)
+    h[:, at, at] = np.where(diagonal <= 0, 1, diagonal) + damp[:, None]
+    fmt, step = begun.format, blocks.steps(begun).reshape(*w.shape[:2], -1)
+    block = fmt.block or max(w.shape[2], 1)
 
     def each(part: NDArray[Any]) -> NDArray[Any]:
-        return np.ascontiguousarray(np.repeat(part, block, axis=1).T)
+        return np.ascontiguousarray(np.repeat(part, block, axis=2).swapaxes(1, 2))
 
-    zero = None if begun.zero is None else each(begun.zero)
-    codes = _greedy(w, _Grid(fmt.element, each(step), zero), h, threads)
+    zero = None if begun.zero is None else begun.zero.reshape(step.shape)
+    columns = None if zero is None else each(zero)
+    codes = _greedy(w, _Grid(fmt.element, each(step), columns), h, threads)
     moments = h.astype(np.float32)
     for _ in range(sweeps):
         if fmt.scale != "e8m0":
-            step = _rescaled(w, codes, step, begun, moments)
-        codes = _descend(w, codes, _Grid(fmt.element, each(step), zero), moments)
-    return blocks.with_steps(begun, codes, step)
+            step = _rescaled(w, codes, step, zero, begun, moments)
+        codes = _descend(w, codes, _Grid(fmt.element, each(step), columns), moments)
+    rows = len(w) * w.shape[1]
+    return blocks.with_steps(begun, codes.reshape(rows, -1), step.reshape(rows, -1))
 
 
 def _greedy(w: F32, grid: _Grid, h: NDArray[np.float64], threads: int) -> elements.Codes:
-    order = np.argsort(-np.diagonal(h), kind="stable")
-    lower = _lower(h, order, threads)
-    exact = np.ascontiguousarray(w.T[order])
+    groups, n, k = w.shape
+    order = np.argsort(-np.diagonal(h, axis1=1, axis2=2), axis=1, kind="stable")
+    lower = np.stack([_lower(*each, threads) for each in zip(h, order, strict=True)])
+    exact = np.take_along_axis(w.swapaxes(1, 2), order[:, :, None], 1)
     wanted = exact.copy()
     codes = np.empty(exact.shape, np.uint8)
-    for begin in range(0, len(exact), BATCH):
-        end = min(begin + BATCH, len(exact))
-        missed = np.empty((end - begin, exact.shape[1]), np.float32)
+    for begin in range(0, k, BATCH):
+        end = min(begin + BATCH, k)
+        missed = np.empty((groups, end - begin, n), np.float32)
         for j in range(begin, end):
-            codes[j] = grid.nearest(wanted[j], order[j])
-            missed[j - begin] = exact[j] - grid.value(codes[j], order[j])
-            wanted[j + 1 : end] += lower[j + 1 : end, j, None] * missed[j - begin]
-        wanted[end:] += lower[end:, begin:end] @ missed
+            at = np.arange(groups), order[:, j]
+            codes[:, j] = grid.nearest(wanted[:, j], at)
+            missed[:, j - begin] = exact[:, j] - grid.value(codes[:, j], at)
+            wanted[:, j + 1 : end] += lower[:, j + 1 : end, j, None] * missed[:, None, j - begin]
+        wanted[:, end:] += lower[:, end:, begin:end] @ missed
     out = np.empty_like(codes)
-    out[order] = codes
-    return np.ascontiguousarray(out.T)
+    np.put_along_axis(out, order[:, :, None], codes, 1)
+    return np.ascontiguousarray(out.swapaxes(1, 2))
 
 
 def _lower(h: NDArray[np.float64], order: NDArray[np.intp], threads: int) -> F32:
@@ -136,36 +142,45 @@ def _lower(h: NDArray[np.float64], order: NDArray[np.intp], threads: int) -> F32
 
 def _descend(w: F32, codes: elements.Codes, grid: _Grid, h: F32) -> elements.Codes:
     """Each column once more, with all others as they are; of those before it nobody asks again."""
-    out = np.ascontiguousarray(codes.T)
+    groups, n, k = w.shape
+    out = np.ascontiguousarray(codes.swapaxes(1, 2))
     now = elements.decode(out, grid.element, grid.zero) * grid.step
-    pull = h @ (np.ascontiguousarray(w.T) - now)  # minus half the gradient, [k, n]
-    for begin in range(0, len(now), BATCH):
-        end = min(begin + BATCH, len(now))
-        moved = np.empty((end - begin, now.shape[1]), np.float32)
+    pull = h @ (np.ascontiguousarray(w.swapaxes(1, 2)) - now)  # minus half the gradient
+    for begin in range(0, k, BATCH):
+        end = min(begin + BATCH, k)
+        moved = np.empty((groups, end - begin, n), np.float32)
         for j in range(begin, end):
-            wanted = now[j] + pull[j] / h[j, j]
-            out[j] = grid.nearest(wanted, j)
-            moved[j - begin] = grid.value(out[j], j) - now[j]
-            pull[j + 1 : end] -= h[j + 1 : end, j, None] * moved[j - begin]
-        pull[end:] -= h[end:, begin:end] @ moved
-    return np.ascontiguousarray(out.T)
+            at = slice(None), j
+            wanted = now[at] + pull[at] / h[:, j, j, None]
+            out[at] = grid.nearest(wanted, at)
+            moved[:, j - begin] = grid.value(out[at], at) - now[at]
+            pull[:, j + 1 : end] -= h[:, j + 1 : end, j, None] * moved[:, None, j - begin]
+        pull[:, end:] -= h[:, end:, begin:end] @ moved
+    return np.ascontiguousarray(out.swapaxes(1, 2))
 
 
-def _rescaled(w: F32, codes: elements.Codes, before: F32, begun: Encoded, h: F32) -> F32:
+def _rescaled(
+    w: F32,
+    codes: elements.Codes,
+    before: F32,
+    zero: NDArray[np.int8] | None,
+    begun: Encoded,
+    h: F32,
+) -> F32:
     """Each block's scale once more, with codes and all other scales as they are."""
-    block = begun.format.block or max(w.shape[1], 1)
+    block = begun.format.block or max(w.shape[2], 1)
     fmt, steps = begun.format, before.copy()
-    zero = None if begun.zero is None else np.repeat(begun.zero, block, axis=1)
+    zero = None if zero is None else np.repeat(zero, block, axis=2)
     level = elements.decode(codes, fmt.element, zero)
-    pull = (w - level * np.repeat(steps, block, axis=1)) @ h
-    for b in range(steps.shape[1]):
+    pull = (w - level * np.repeat(steps, block, axis=2)) @ h
+    for b in range(steps.shape[2]):
         at = slice(b * block, (b + 1) * block)
-        some = level[:, at]
-        power = ((some @ h[at, at]) * some).sum(1, dtype=np.float64)
-        more = (some * pull[:, at]).sum(1, dtype=np.float64) / np.maximum(power, 1e-300)
-        wanted = (steps[:, b] + more).astype(np.float32)[:, None]
-        now = blocks.snapped(wanted, fmt, begun.outer)[:, 0]
-        if b + 1 < steps.shape[1]:
-            pull -= ((now - steps[:, b])[:, None] * some) @ h[at]
-        steps[:, b] = now
+        some = level[:, :, at]
+        power = ((some @ h[:, at, at]) * some).sum(2, dtype=np.float64)
+        more = (some * pull[:, :, at]).sum(2, dtype=np.float64) / np.maximum(power, 1e-300)
+        wanted = (steps[:, :, b] + more).astype(np.float32).reshape(-1, 1)
+        now = blocks.snapped(wanted, fmt, begun.outer).reshape(more.shape)
+        if b + 1 < steps.shape[2]:
+            pull -= ((now - steps[:, :, b])[:, :, None] * some) @ h[:, at]
+        steps[:, :, b] = now
     return steps

@@ -97,7 +97,7 @@ def _sylvester(x: F64) -> F64:
     return x
 
 
-@functools.cache
+@functools.lru_cache(maxsize=16)
 def _first(n: int) -> F64:
     """M for n channels: of the least order that leaves a power of two, and has a Hadamard matrix here; the first column is 1."""
     odd = n // (n & -n)

@@ -51,6 +51,8 @@ def factor(h: F64, threads: int = 1) -> F64:
             return some - low[begin:stop, :j] @ low[j:end, :j].T if j else some
 
         low[j:end, j:end] = np.linalg.cholesky(left(j, end))
+        if end == k:
+            break
         turn = np.linalg.inv(low[j:end, j:end]).T
 
         def below(begin: int, j: int = j, end: int = end, turn: Any = turn) -> None:

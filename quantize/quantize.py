@@ -55,6 +55,11 @@ WEIGHT_ONLY: Final = (
     "int8 without samples is weight-only: activations stay float; for static int8, activations too, add samples: "
     "calibrate=samples, --calibrate samples.npz"
 )
+WINDOWS: Final = (
+    "; {} Conv multiply in f32 and decode their weights in every run, which takes 3 to 30 % longer than f32 weights, more "
+    "in runs below a millisecond: a smaller file, not a faster one"
+)
+"""Of 28 published files, 1.03 to 1.29 times as long, silero_vad_v5 (0.5 ms) 1.8; static int8 of the same layers is faster than f32."""
 PROBES: Final = 64
 """Samples that a loss is measured on,"""
 JUDGES: Final = 256
@@ -172,7 +177,8 @@ def transformer(
         else:
             report = quantize_weights(model, chosen, calibration, method, progress)
             if chosen.format == "int8" and calibration is None and chosen.activations == "auto":
-                report.notes.append(WEIGHT_ONLY)
+                windows = sum(row.operator == "Conv" for row in report.layers)
+                report.notes.append(WEIGHT_ONLY + (WINDOWS.format(windows) if windows else ""))
         if report.layers and not came:
             model.metadata_props[graphs.ROUNDED] = chosen.format
         if report.coverage is not None and report.coverage.warning is not None:

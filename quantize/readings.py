@@ -77,7 +77,7 @@ def reading(layer: Layer, main: ir.Graph) -> Reading | None:
 
 
 def rows(how: Reading, x: Array) -> Array:
-    """What a layer sums over, [groups, m, k]."""
+    """What a layer sums over, [groups, m, k]; of a Conv each column is dense: rows of the picture are copied, or none where it has one tap."""
     if how.window is None:
         wide = x.swapaxes(-1, -2) if how.turned else x
         return wide.reshape(1, -1, wide.shape[-1])
@@ -85,8 +85,9 @@ def rows(how: Reading, x: Array) -> Array:
     rank = x.ndim - 2
     places, kernel = seen.shape[2 : x.ndim], how.window.kernel
     each = seen.reshape(len(x), groups, x.shape[1] // groups, *places, *kernel)
-    order = (1, 0, *range(3, 3 + rank), *range(3 + rank, 3 + 2 * rank), 2)
-    return each.transpose(order).reshape(groups, -1, math.prod(kernel) * (x.shape[1] // groups))
+    order = (1, *range(3 + rank, 3 + 2 * rank), 2, 0, *range(3, 3 + rank))
+    k = math.prod(kernel) * (x.shape[1] // groups)
+    return each.transpose(order).reshape(groups, k, -1).swapaxes(1, 2)
 
 
 def _seen(w: Window, x: Array) -> Array:

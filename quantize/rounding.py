@@ -184,7 +184,7 @@ def _report(
 
     def measure(begin: int, end: int) -> tuple[float, ...]:
         rows = w[begin:end]
-        error = _decoded(_some(encoded, begin, end), end - begin, k) - rows
+        error = _decoded(encoded.rows(begin, end), end - begin, k) - rows
         output = signal = 0.0
         second: Sequence[Array] = () if moments is None else tuple(moments.second)
         each = n // max(len(second), 1)
@@ -221,7 +221,3 @@ def _power(x: Array) -> float:
 def _along(x: Array, second: Array) -> float:
     """The sum of squares at the output."""
     return float(((x @ second) * x).sum(dtype=np.float64))
-
-
-def _some(encoded: Encoded, begin: int, end: int) -> Encoded:
-    return encoded.each(lambda part: part[begin:end])

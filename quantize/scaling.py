@@ -188,9 +188,8 @@ def _with_columns(layer: Layer, factors: F32) -> Layer:
 def _divided(moments: Moments, factors: F32) -> Moments:
     """Of x / factors."""
     second = moments.second / (factors[:, None] * factors)
-    return dataclasses.replace(
-        moments, second=second, mean=moments.mean / factors, absmax=moments.absmax / factors
-    )
+    absmax = None if moments.absmax is None else moments.absmax / factors
+    return dataclasses.replace(moments, second=second, mean=moments.mean / factors, absmax=absmax)
 
 
 def _statistics(known: Statistics, factors: Mapping[str, F32]) -> Statistics:

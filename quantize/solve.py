@@ -28,7 +28,7 @@ from .readings import Reading, reading, rows
 from .rounding import GPTQ, matrix_of, mean_of, rounded
 from .samples import Runner, Sample
 from .shelf import Shelf
-from .statistics import CHUNK, Moments
+from .statistics import CHUNK, Moments, together
 from .stretches import Order, in_stretches
 from .units import Unit
 
@@ -167,7 +167,6 @@ class _Sums:
     def __init__(self, groups: int, k: int, threads: int = 1) -> None:
         self._second, self._cross = (np.zeros((groups, k, k)) for _ in range(2))
         self._first, self._exact = (np.zeros((groups, k)) for _ in range(2))
-        self._absmax = np.zeros((groups, k), np.float32)
         self._parts: list[tuple[Array, Array]] = []
         self._held = self.count = 0
         self._threads = threads
@@ -175,16 +174,18 @@ class _Sums:
     def add(self, x: Array, y: Array) -> None:
         """`x` in f32, `y` rounded, [groups, m, k]."""
         for begin in range(0, x.shape[1], CHUNK):
-            some, other = (np.array(z[:, begin : begin + CHUNK]) for z in (x, y))
-            self._parts.append((some, other))
+            some, other = (z[:, begin : begin + CHUNK] for z in (x, y))
             self._held += some.shape[1]
+            if self._held < CHUNK:  # they wait for those of the next sample
+                some, other = some.copy("K"), other.copy("K")
+            self._parts.append((some, other))
             if self._held >= CHUNK:
                 self._sum()
 
     def _sum(self) -> None:
         if not self._parts:
             return
-        x, y = (np.concatenate(each, axis=1) for each in zip(*self._parts, strict=True))
+        x, y = (together(each) for each in zip(*self._parts, strict=True))
         missed = (x - y).swapaxes(1, 2)
         turned = y.swapaxes(1, 2)
         k = y.shape[2]
@@ -197,7 +198,6 @@ class _Sums:
         linear.in_turn(band, range(0, k, linear.BAND), self._threads)
         self._first += y.sum(1, dtype=np.float64)
         self._exact += x.sum(1, dtype=np.float64)
-        self._absmax = np.maximum(self._absmax, np.abs(y).max(1, initial=0))
         self.count += x.shape[1]
         self._parts, self._held = [], 0
 
@@ -228,7 +228,7 @@ class _Sums:
     def moments(self) -> Moments:
         """Of x'."""
         second, mean = (x.astype(np.float32) for x in (self.second, self.first))
-        return Moments(second, mean, self._absmax, self.count)
+        return Moments(second, mean, None, self.count)
 
     def made_up(self, w: Array, biased: bool) -> Array:
         """The weight [n, k] that gives of x' what is nearest to w x, with the ridge. Layers that read the same share the sums, which stay."""

@@ -44,11 +44,12 @@ HEAD: Final = "statistics"
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Of `rows` rows: `second` = x^T x / rows, [groups, k, k]; `mean`, `absmax` [groups, k]."""
+    """Of `rows` rows: `second` = x^T x / rows, [groups, k, k]; `mean`, `absmax` [groups, k]. No algorithm reads `absmax`: None where no
+    file keeps it."""
 
     second: F32
     mean: F32
-    absmax: F32
+    absmax: F32 | None
     rows: int
 
     def centered(self) -> Moments:
@@ -171,6 +172,11 @@ def _observe(sums: Mapping[Reading, _Sum], runs: Iterable[Mapping[str, NDArray[A
     return count
 
 
+def together(parts: Sequence[F32]) -> F32:
+    """Rows one behind the other, as they lie in memory; one part is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+
 class _Sum:
     """x^T x of rows that come in parts."""
 
@@ -184,8 +190,8 @@ class _Sum:
     def add(self, x: F32) -> None:
         for begin in range(0, x.shape[1], CHUNK):
             part = x[:, begin : begin + CHUNK]
-            self.parts.append(np.array(part, np.float32))
             self.held += part.shape[1]
+            self.parts.append(part if self.held >= CHUNK else part.copy("K"))
             if self.held >= CHUNK:
                 self._sum()
 
@@ -193,7 +199,7 @@ class _Sum:
     def _sum(self) -> None:
         if not self.parts:
             return
-        x = np.concatenate(self.parts, axis=1)
+        x = together(self.parts)
         self.total += x.swapaxes(1, 2) @ x
         self.first += x.sum(1, dtype=np.float64)
         self.absmax = np.maximum(self.absmax, np.abs(x).max(1, initial=0))
@@ -227,6 +233,7 @@ def write(path: Path | IO[bytes], made: Iterable[Record], rotation: str = "") ->
             records |= dict.fromkeys(each.layers, each.name)
             _put(file, f"{each.name}.second", each.moments.second)
             _put(file, f"{each.name}.mean", each.moments.mean)
+            assert each.moments.absmax is not None
             _put(file, f"{each.name}.absmax", each.moments.absmax)
             _put(file, f"{each.name}.rows", np.array(each.moments.rows, np.int64))
         head = {"format": FORMAT, "version": VERSION, "samples": samples, "layers": records}

@@ -1,7 +1,7 @@
 """A graph run in stretches, one after another, so that the weights of one are in memory at a time.
 
 A stretch ends with the last of the values that are wanted of it. Floats that later stretches read lie in a folder meanwhile, a file
-for each sample; integers and booleans, which are sizes and masks, are made again from them. No node of a weight runs twice.
+for each value; integers and booleans, which are sizes and masks, are made again from them. No node of a weight runs twice.
 
     nodes      a  b | c  d | e        wanted (b), (d), (e)
     files         b ->  b, d -> ...   where e reads b and d
@@ -9,6 +9,8 @@ for each sample; integers and booleans, which are sizes and masks, are made agai
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -104,6 +106,7 @@ def in_stretches(
         files = _Files(Path(folder))
         for i, part in enumerate(values):
             later = {v for need in needs[i + 1 :] for v in need if order.place(v) <= ends[i]}
+            files.only(str(v.name) for v in {*needs[i], *later})
             source: Iterable[Sample] = given if i == 0 else files.read(needs[i])
             yield _run(
                 model,
@@ -129,35 +132,59 @@ def _needs(
     return found
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Held:
+    """A file of one value, sample behind sample: where each begins, its shape and type."""
+
+    path: Path
+    parts: list[tuple[int, tuple[int, ...], np.dtype[Any]]]
+
+    def append(self, x: NDArray[Any]) -> None:
+        with self.path.open("ab") as file:
+            self.parts.append((file.seek(0, 2), x.shape, x.dtype))
+            file.write(np.ascontiguousarray(x).reshape(-1).view(np.uint8).data)
+
+    def read(self, number: int) -> NDArray[Any]:
+        offset, shape, dtype = self.parts[number]
+        held = np.empty(math.prod(shape), dtype)
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            file.readinto(held.view(np.uint8).data)
+        return held.reshape(shape)
+
+
 class _Files:
     """The values of each sample that are still to be read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.shapes: list[dict[str, tuple[int, ...]]] = []
+        self.held: dict[str, _Held] = {}
+        self.count = self.made = 0
         self.symbols: dict[tuple[int, ...], str] = {}
 
     def read(self, names: Iterable[ir.Value]) -> Iterator[Sample]:
         wanted = [str(v.name) for v in names]
-        for number in range(len(self.shapes)):
-            with np.load(self.folder / f"{number}.npz") as held:
-                yield {name: held[name] for name in wanted}
+        for number in range(self.count):
+            yield {name: self.held[name].read(number) for name in wanted}
 
-    def keep(self, number: int, made: Mapping[str, Any], names: Sequence[str]) -> None:
-        """Those of `names` that `made` or the sample's file has; the file then has no others."""
-        path = self.folder / f"{number}.npz"
-        kept = {name: np.asarray(made[name]) for name in names if name in made}
-        if path.exists():
-            with np.load(path) as held:
-                kept |= {
-                    name: held[name] for name in held.files if name in names and name not in kept
-                }
-        np.savez(path, **kept)  # type: ignore[arg-type]
-        self.shapes[number : number + 1] = [{name: x.shape for name, x in kept.items()}]
+    def keep(self, number: int, values: Mapping[str, Any], names: Iterable[str]) -> None:
+        """Those of `names` that the sample's files have not yet."""
+        self.count = max(self.count, number + 1)
+        for name in (name for name in names if name in values):
+            if name not in self.held:
+                self.held[name] = _Held(self.folder / str(self.made), [])
+                self.made += 1
+            if len(self.held[name].parts) == number:
+                self.held[name].append(np.asarray(values[name]))
+
+    def only(self, names: Iterable[str]) -> None:
+        """The others are read no more."""
+        for name in self.held.keys() - set(names):
+            self.held.pop(name).path.unlink()
 
     def shape(self, name: str) -> list[int | str]:
         """As long in all samples: an extent. Else a symbol, the same one for axes that are as long as each other in each sample."""
-        columns = zip(*(shapes[name] for shapes in self.shapes), strict=True)
+        columns = zip(*(shape for _, shape, _ in self.held[name].parts), strict=True)
         return [
             column[0]
             if len(set(column)) == 1
@@ -170,13 +197,13 @@ def _run(
     model: ir.Model, part: Sequence[ir.Value], inputs: set[ir.Value], later: set[ir.Value], source: Iterable[Sample],
     files: _Files, runner: Runner,
 ) -> Iterator[Mapping[str, NDArray[Any]]]:  # fmt: skip
-    held = set(files.shapes[0]) if files.shapes else set[str]()
+    held = files.held
     made = [v for v in {*part, *later} if v.name not in held and v.producer() is not None]
     names, kept = [str(v.name) for v in part], [str(v.name) for v in later]
     outputs = sorted({str(v.name) for v in made})
     if outputs:
         some = ir.convenience.extract(model.graph, list(inputs), made)
-        if files.shapes:
+        if files.count:
             for value in (v for node in some for v in node.outputs):
                 value.shape = None  # it names the extents of the whole model's inputs
             for value in some.inputs:

@@ -15,6 +15,7 @@ from pteron.schema.errors import ModelError
 from . import linalg
 from .pairs import as_pairs, without_complex
 from .traced import decomposed
+from .unwritten import without_writes
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ def state_pairs(
 
     if ours:
         _clone_results_of_branches(torch, program.graph_module)
+        without_writes(torch, program)
     try:
         table = linalg.table(torch) if linalg.decomposable(torch, program) else {}
         as_it_is = ours and not table and not _writes(torch, program)

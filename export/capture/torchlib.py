@@ -10,8 +10,8 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-_FUNCTIONS: Final[dict[Any, Any]] = {}
-"""Opset, as torch.onnx gives it, and how many operators there are -> the table, which nobody changes."""
+_FUNCTIONS: Final[dict[Any, tuple[Any, Any]]] = {}
+"""Opset, as torch.onnx gives it -> the operators that there were, and the table for them, which nobody changes."""
 
 
 @contextlib.contextmanager
@@ -43,11 +43,13 @@ def _copied(table: Any, own: Any) -> Any:
     import torch
 
     def copied(*args: Any, **kwargs: Any) -> Any:
-        known = len(torch._C._dispatch_get_all_op_names())  # a library that comes later adds some
-        key = (args, tuple(sorted(kwargs.items())), known)
-        if key not in _FUNCTIONS:
-            _FUNCTIONS[key] = own.__get__(None, table)(*args, **kwargs)
-        new = copy.copy(_FUNCTIONS[key])
+        known = frozenset(torch._C._dispatch_get_all_op_names())  # libraries come and go
+        key = args, tuple(sorted(kwargs.items()))
+        before, held = _FUNCTIONS.get(key, (None, None))
+        if before != known:
+            held = own.__get__(None, table)(*args, **kwargs)
+            _FUNCTIONS[key] = known, held
+        new = copy.copy(held)
         new.functions = {op: list(functions) for op, functions in new.functions.items()}
         return new
 

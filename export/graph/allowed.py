@@ -44,9 +44,9 @@ PLAIN: Final = tuple(
 MANY: Final = 2**31 - 1
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def schema_of(op_type: str, version: int, domain: str = "") -> Any:
-    """The operator's definition at an opset, None where there is none."""
+    """The operator's definition at an opset, None where there is none. Names come from files: not every one is kept."""
     try:
         return onnx.defs.get_schema(op_type, version, domain)
     except onnx.defs.SchemaError:

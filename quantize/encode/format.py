@@ -75,6 +75,10 @@ class Encoded:
         zero, outer = (None if part is None else do(part) for part in (self.zero, self.outer))
         return Encoded(self.format, do(self.codes), do(self.scale), zero, outer)
 
+    def rows(self, begin: int, end: int) -> Encoded:
+        """Some of them."""
+        return self.each(lambda part: part[begin:end])
+
 
 def joined(some: Sequence[Encoded]) -> Encoded:
     """Rows one below another."""
