@@ -3,6 +3,7 @@ rounded quotients, the any of nothing."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -187,3 +188,41 @@ def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     results = op.TopK(x, ints(k), axis=dim, largest=0, sorted=1)
     taken = [op.Slice(r, ints(k - 1), ints(k), ints(dim)) for r in results]
     return tuple(taken if keepdim else (op.Squeeze(r, ints(dim)) for r in taken))
+
+
+def softmax(operator: str) -> Any:
+    """In the dtype that is asked for: torch.onnx casts what was computed in that of `x`."""
+
+    def translated(x: Any, dim: int, dtype: Any = None) -> Any:
+        flat = rank(x) == 0
+        is_same = dtype is None or int(dtype) < 1 or int(dtype) == x.dtype.value
+        wide = x if is_same else op.Cast(x, to=int(dtype))
+        if flat:
+            wide = op.Unsqueeze(wide, ints(0))
+        y = getattr(op, operator)(wide, axis=dim)
+        return op.Squeeze(y, ints(0)) if flat else y
+
+    return translated
+
+
+def of_floats(operator: str) -> Any:
+    """Of integers, for which ONNX has it not: no number is NaN or infinite."""
+
+    def translated(x: Any) -> Any:
+        return getattr(op, operator)(x) if x.dtype.is_floating_point() else op.Not(op.Equal(x, x))
+
+    return translated
+
+
+def isfinite(x: Any) -> Any:
+    if not x.dtype.is_floating_point():
+        return op.Equal(x, x)
+    return op.Not(op.Or(op.IsInf(x), op.IsNaN(x)))
+
+
+def angle(x: Any) -> Any:
+    """pi of what is below 0."""
+    wide = x if x.dtype.is_floating_point() else op.Cast(x, to=1)
+    zero = full_like(wide, 0)
+    y = op.Where(op.Less(wide, zero), full_like(wide, math.pi), zero)
+    return op.Where(op.IsNaN(wide), wide, y)
