@@ -36,7 +36,7 @@ I1_FAR: Final = [
 """exp(-x) i1(x) sqrt(x), over 8 / x, within 1e-10."""
 
 
-def _chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
+def chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
     """Clenshaw's sum, t from -1 to 1."""
     twice = op.Add(t, t)
     a, b = op.Sub(t, t), op.Sub(t, t)
@@ -48,10 +48,10 @@ def _chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
 def _scaled(size: Any, near: Sequence[float], far: Sequence[float], odd: bool) -> Any:
     """exp(-|x|) times the function, of |x|."""
     low = op.Min(size, real(8.0))
-    y = _chebyshev(op.Sub(op.Mul(low, real(0.25)), real(1.0)), near)
+    y = chebyshev(op.Sub(op.Mul(low, real(0.25)), real(1.0)), near)
     y = op.Mul(y, size) if odd else y
     high = op.Max(size, real(8.0))
-    z = _chebyshev(op.Sub(op.Div(real(16.0), high), real(1.0)), far)
+    z = chebyshev(op.Sub(op.Div(real(16.0), high), real(1.0)), far)
     return op.Where(op.Greater(size, real(8.0)), op.Div(z, op.Sqrt(high)), y)
 
 
@@ -165,3 +165,32 @@ def frexp(x: Any) -> tuple[Any, Any]:
     whole = op.Cast(op.Constant(value_int=1), to=INT32)
     none = op.Cast(op.Constant(value_int=0), to=INT32)
     return op.Where(is_other, x, half), op.Where(is_other, none, op.Add(power, whole))
+
+
+SPACING: Final = {
+    "FLOAT": (2.0**-23, 2.0**-149, (2 - 2.0**-23) * 2.0**127),
+    "FLOAT16": (2.0**-10, 2.0**-24, 65504.0),
+    "BFLOAT16": (2.0**-7, 2.0**-133, (2 - 2.0**-7) * 2.0**127),
+    "DOUBLE": (2.0**-52, 5e-324, (2 - 2.0**-52) * 2.0**1023),
+}
+"""Of a type's floats: between those from 1 on, the least of all, and the largest."""
+
+
+def nextafter(x: Any, other: Any) -> Any:
+    """The float beside `x` on the way to `other`: by the power of two that is not above it."""
+    share, least, most = (full_like(x, n) for n in SPACING[x.dtype.name])
+    zero, two = full_like(x, 0), full_like(x, 2)
+    size = op.Abs(x)
+    half = op.Abs(frexp(x)[0])
+    is_finite = op.Not(op.Or(op.IsInf(x), op.Equal(x, zero)))
+    power = op.Div(size, op.Mul(op.Where(is_finite, half, full_like(x, 1)), two))
+    step = op.Max(op.Mul(power, share), least)
+    lower = op.Where(op.Equal(half, full_like(x, 0.5)), op.Div(step, two), step)
+    inward = op.Sub(size, op.Max(lower, least))
+    inward = op.Where(op.IsInf(x), most, inward)
+    is_below, falls = op.Less(x, zero), op.Less(other, x)
+    y = op.Where(op.Xor(falls, is_below), inward, op.Add(size, step))
+    y = op.Where(is_below, op.Neg(y), y)
+    y = op.Where(op.Equal(x, zero), op.Where(falls, op.Neg(least), least), y)
+    y = op.Where(op.Equal(x, other), other, y)
+    return op.Where(op.Or(op.IsNaN(x), op.IsNaN(other)), op.Add(x, other), y)

@@ -43,11 +43,11 @@ def horner(x: Any, coefficients: Sequence[float]) -> Any:
 
 
 def in_f32(function: Any) -> Any:
-    """`function` over f32; its result in the dtype of a float `x`, else in f32, as PyTorch promotes."""
+    """`function` over f32; its result in the dtype of a float `x`, or of a value in the making, else in f32, as PyTorch promotes."""
 
     def translated(x: Any, *others: Any) -> Any:
         y = function(*(op.Cast(t, to=FLOAT) for t in (x, *others)))
-        return op.CastLike(y, x) if x.dtype.is_floating_point() else y
+        return op.CastLike(y, x) if x.dtype is None or x.dtype.is_floating_point() else y
 
     return translated
 
@@ -55,7 +55,7 @@ def in_f32(function: Any) -> Any:
 def in_own(function: Any) -> Any:
     """`function` of values that an f32 rounds no further than their own type does: f64 stays, all else is `in_f32`."""
     narrow = in_f32(function)
-    return lambda *x: function(*x) if x[0].dtype.value == DOUBLE else narrow(*x)
+    return lambda *x: (function if x[0].dtype == DOUBLE else narrow)(*x)
 
 
 def _log1p(x: Any) -> Any:

@@ -46,12 +46,17 @@ def _swapped(torch: Any, rows: Any, k: int, p: Any) -> Any:
     return torch.where(rows == k, p, torch.where(rows == p, k, rows))
 
 
+def _size(x: Any) -> Any:
+    """What LAPACK chooses pivots by."""
+    return x.real.abs() + x.imag.abs() if x.is_complex() else x.abs()
+
+
 def _factored(torch: Any, a: Any) -> tuple[Any, Any]:
     """L and U in one matrix, and LAPACK's pivots, from 1 on."""
     m, n = a.shape[-2:]
     rows, columns, pivots = torch.arange(m), torch.arange(n), []
     for k in range(_count(a, "an LU factorization")):
-        p = a[..., k:, k].abs().argmax(-1) + k
+        p = _size(a[..., k:, k]).argmax(-1) + k
         pivots.append(p + 1)
         order = _swapped(torch, rows, k, p).unsqueeze(-1).expand(a.shape)
         a = torch.gather(a, -2, order)
@@ -101,14 +106,14 @@ def _triangles(torch: Any) -> dict[str, Callable[..., Any]]:
     """Cholesky factorizations, and systems with triangles."""
 
     def cholesky(a: Any, upper: bool = False) -> Any:
-        a = a.mT if upper else a
+        a = a.mH if upper else a
         rows, columns = torch.arange(a.shape[-1]), []
         for k in range(_count(a, "a Cholesky factorization")):
             column = torch.where(rows >= k, a[..., :, k] / a[..., k, k].sqrt().unsqueeze(-1), 0.0)
             columns.append(column)
-            a = a - column.unsqueeze(-1) * column.unsqueeze(-2)
+            a = a - column.unsqueeze(-1) * column.conj().unsqueeze(-2)
         made = torch.stack(columns, -1) if columns else a.clone()
-        return made.mT.clone() if upper else made
+        return made.mH.clone() if upper else made
 
     def linalg_cholesky_ex(a: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
         return cholesky(a, upper), _no_info(torch, a)
@@ -123,8 +128,8 @@ def _triangles(torch: Any) -> dict[str, Callable[..., Any]]:
         return _triangular(torch, a.mT if transpose else a, b, is_upper, unitriangular), a.clone()
 
     def cholesky_solve(b: Any, a: Any, upper: bool = False) -> Any:
-        low = a.mT if upper else a
-        return _triangular(torch, low.mT, _triangular(torch, low, b, False, False), True, False)
+        low = a.mH if upper else a
+        return _triangular(torch, low.mH, _triangular(torch, low, b, False, False), True, False)
 
     def cholesky_inverse(a: Any, upper: bool = False) -> Any:
         return cholesky_solve(torch.eye(a.shape[-1], dtype=a.dtype).expand(a.shape), a, upper)
@@ -141,15 +146,15 @@ def _systems(torch: Any) -> dict[str, Callable[..., Any]]:
 
     def lu_solve(lu: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False) -> Any:
         if not left:
-            return lu_solve(lu, pivots, b.mT, adjoint=not adjoint).mT.clone()
+            return lu_solve(lu, pivots, b.mH, adjoint=not adjoint).mH.clone()
         order = _order(torch, pivots, lu.shape[-1]).unsqueeze(-1)
         lead = torch.broadcast_shapes(lu.shape[:-2], b.shape[:-2])
         b, order = b.expand(*lead, *b.shape[-2:]), order.expand(*lead, *b.shape[-2:])
         if not adjoint:
             low = _triangular(torch, lu, torch.gather(b, -2, order), False, True)
             return _triangular(torch, lu, low, True, False)
-        high = _triangular(torch, lu.mT, b, False, False)
-        return torch.gather(_triangular(torch, lu.mT, high, True, True), -2, order.argsort(-2))
+        high = _triangular(torch, lu.mH, b, False, False)
+        return torch.gather(_triangular(torch, lu.mH, high, True, True), -2, order.argsort(-2))
 
     def solve(a: Any, b: Any, *, left: bool = True) -> Any:
         is_vector = b.dim() == 1 or (a.dim() - 1 == b.dim() and b.shape == a.shape[:-1])
@@ -234,6 +239,8 @@ def _determinants(torch: Any) -> dict[str, Callable[..., Any]]:
         return sign * diagonal.sign().prod(-1), diagonal.abs().log().sum(-1)
 
     def logdet(a: Any) -> Any:
+        if a.is_complex():
+            return det(a).log()
         sign, log = slogdet(a)
         return torch.where(sign < 0, torch.full_like(log, float("nan")), log)
 
@@ -246,7 +253,10 @@ def _reflections(torch: Any) -> dict[str, Callable[..., Any]]:
     """QR by Householder's reflections 1 - tau v v^T."""
 
     def reflected(y: Any, v: Any, tau: Any) -> Any:
-        return y - tau[..., None, None] * v.unsqueeze(-1) * (v.unsqueeze(-2) @ y)
+        return y - tau[..., None, None] * v.unsqueeze(-1) * (v.conj().unsqueeze(-2) @ y)
+
+    def squared(x: Any) -> Any:
+        return x.real * x.real + x.imag * x.imag if x.is_complex() else x * x
 
     def packed(a: Any) -> tuple[Any, Any]:
         """R with each v below its diagonal, and tau."""
@@ -254,15 +264,15 @@ def _reflections(torch: Any) -> dict[str, Callable[..., Any]]:
         for k in range(_count(a, "a QR factorization")):
             x, alpha = a[..., :, k], a[..., k, k]
             rest = torch.where(rows > k, x, 0.0)
-            tail = (rest * rest).sum(-1)
-            length = (alpha * alpha + tail).sqrt()
-            is_done = tail == 0
-            beta = torch.where(alpha >= 0, -length, length)
+            tail = squared(rest).sum(-1)
+            length = (squared(alpha) + tail).sqrt()
+            is_done = (tail == 0) & (alpha.imag == 0) if a.is_complex() else tail == 0
+            beta = torch.where((alpha.real if a.is_complex() else alpha) >= 0, -length, length)
             one = torch.ones_like(beta)
             by = torch.where(is_done, one, alpha - beta)
             tau = torch.where(is_done, 0.0, (beta - alpha) / torch.where(is_done, one, beta))
             v = torch.where(rows == k, 1.0, rest / by.unsqueeze(-1))
-            done = reflected(a, v, tau)
+            done = reflected(a, v, tau.conj())
             is_stored = (rows > k).unsqueeze(-1) & (columns == k)
             kept = torch.where(columns < k, a, done)
             a = torch.where(is_stored, v.unsqueeze(-1), kept)
@@ -278,7 +288,7 @@ def _reflections(torch: Any) -> dict[str, Callable[..., Any]]:
         for k in places if is_transposed else reversed(places):
             below = torch.where(rows > k, a[..., :, k], 0.0)
             v = torch.where(rows == k, 1.0, below)
-            y = reflected(y, v, tau[..., k])
+            y = reflected(y, v, tau[..., k].conj() if is_transposed else tau[..., k])
         return y
 
     def product(a: Any, tau: Any) -> Any:
@@ -288,7 +298,7 @@ def _reflections(torch: Any) -> dict[str, Callable[..., Any]]:
     def ormqr(a: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
         if left:
             return applied(a, tau, other, transpose)
-        return applied(a, tau, other.mT, not transpose).mT.clone()
+        return applied(a, tau, other.mH, not transpose).mH.clone()
 
     def qr(a: Any, mode: str = "reduced") -> Any:
         m, n = a.shape[-2:]

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
-from . import spectra
+from . import complex_functions, spectra
 from .traced import decomposed
 
 
@@ -42,6 +42,7 @@ def without_complex(
     table = torch._decomp.decomposition_table
     transforms = {op: how for op, how in table.items() if str(op).startswith("aten.fft_")}
     program = decomposed(program, {**transforms, **spectra.table(torch)})
+    program = _known_operators(torch, program)
     writer = _Writer(torch, program, where, complex_pairs)
     for node in list(program.graph.nodes):
         if node.op == "placeholder" and _is_complex(torch, node):
@@ -55,6 +56,30 @@ def without_complex(
     program.graph.lint()
     program.graph_module.recompile()
     return program, tuple(writer.notes)
+
+
+def _known_operators(torch: Any, program: Any) -> Any:
+    """The program with complex numbers in operators alone that have a row here, as far as decompositions are known."""
+    own, others = complex_functions.table(torch), torch.export.default_decompositions()
+    before: set[Any] = set()
+    for _ in range(ROUNDS):
+        touched = {n.target for n in program.graph.nodes if _touches(torch, n)}
+        known = {t for t in touched if _name(t) in FORMULAS or _name(t) in EACH}
+        found = {t: own[t] for t in touched if t in own}
+        found |= {t: others[t] for t in touched - known - found.keys() if t in others}
+        if found.keys() <= before:
+            break
+        program, before = decomposed(program, found), before | found.keys()
+    return program
+
+
+def _touches(torch: Any, node: Any) -> bool:
+    inputs = (_is_complex(torch, x) for x in node.all_input_nodes)
+    return node.op == "call_function" and (_is_complex(torch, node) or any(inputs))
+
+
+def _name(target: Any) -> str:
+    return str(getattr(target, "_opname", getattr(target, "__name__", target)))
 
 
 def as_pairs(torch: Any, x: Any) -> Any:
@@ -150,9 +175,9 @@ class _Writer:
     def write(self, node: Any) -> None:
         self.node = node
         target = node.target
-        name = getattr(target, "_opname", getattr(target, "__name__", str(target)))
+        name = _name(target)
         result: Any = None
-        if name in EACH and target is not self.aten.where.ScalarOther:
+        if name in EACH and getattr(target, "_overloadname", "") not in WITH_NUMBERS:
             result = self.each(target, node.args, node.kwargs)
         elif name in FORMULAS:
             taken = self.torch.fx.node.map_aggregate
@@ -459,10 +484,11 @@ FORMULAS: Final[dict[str, Callable[..., Any]]] = {
     "real": lambda w, x: x.re,
     "imag": lambda w, x: x.im,
     "_conj": lambda w, x: Pair(x.re, w.neg(x.im)),
+    "_conj_physical": lambda w, x: Pair(x.re, w.neg(x.im)),
     "conj_physical": lambda w, x: Pair(x.re, w.neg(x.im)),
     "resolve_conj": lambda w, x: x,
     "_neg_view": lambda w, x: w.neg(x.re),
-    "abs": lambda w, x: w.call(w.aten.sqrt.default, w.square(x)),
+    "abs": lambda w, x: w.call(w.aten.hypot.default, x.re, x.im),
     "angle": lambda w, x: w.call(w.aten.atan2.default, x.im, x.re),
     "add": _sum,
     "sub": lambda w, a, b, alpha=1: _sum(w, a, b, alpha, sign=-1),
@@ -490,6 +516,68 @@ EACH: Final = {
     *("flip", "roll", "repeat", "cat", "stack", "split", "split_with_sizes", "chunk", "unbind"),
     *("narrow", "diagonal", "neg", "sum", "mean", "cumsum", "where", "getitem"),
     *("contiguous", "zeros_like", "lift_fresh_copy", "unfold", "triu", "tril", "tile"),
+    *(
+        "view_copy",
+        "unsqueeze_copy",
+        "squeeze_copy",
+        "expand_copy",
+        "permute_copy",
+        "transpose_copy",
+        "t_copy",
+        "select_copy",
+    ),
+    *(
+        "slice_copy",
+        "unbind_copy",
+        "split_copy",
+        "split_with_sizes_copy",
+        "unfold_copy",
+        "diagonal_copy",
+        "narrow_copy",
+    ),
+    *(
+        "alias_copy",
+        "as_strided_copy",
+        "detach_copy",
+        "as_strided",
+        "unsafe_split",
+        "unsafe_split_with_sizes",
+        "broadcast_tensors",
+    ),
+    *(
+        "scatter",
+        "scatter_add",
+        "index_put",
+        "put",
+        "take",
+        "index_add",
+        "index_copy",
+        "index_fill",
+        "masked_scatter",
+        "im2col",
+    ),
+    *(
+        "col2im",
+        "select_scatter",
+        "slice_scatter",
+        "diagonal_scatter",
+        "as_strided_scatter",
+        "copy",
+        "repeat_interleave",
+    ),
+    *("broadcast_to", "rot90", "trace", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle"),
 }
 """What moves elements or is linear, so that each part is by itself."""
+WITH_NUMBERS: Final = {
+    "ScalarOther",
+    "ScalarSelf",
+    "Scalar",
+    "int_Scalar",
+    "value",
+    "value_reduce",
+    "reduce",
+}
+"""Overloads of these that take a number as a value, which is not the same for both parts, or that multiply."""
+ROUNDS: Final = 8
+"""Of decompositions, each of which may bring operators that have one."""
 SILENT: Final = {"_assert_tensor_metadata"}

@@ -19,10 +19,13 @@ from . import (
     aten,
     aten_bessel,
     aten_constants,
+    aten_gamma,
     aten_places,
+    aten_polynomials,
     aten_recurrent,
     aten_special,
     aten_training,
+    aten_waves,
     aten_whole,
 )
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
@@ -200,6 +203,14 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
         for name in names
     },
     "frexp.Tensor": aten_bessel.frexp,
+    "nextafter.default": aten_bessel.nextafter,
+    "gcd.default": aten_whole.gcd,
+    "softmax.int": aten_whole.softmax("Softmax"),
+    "log_softmax.int": aten_whole.softmax("LogSoftmax"),
+    "isnan.default": aten_whole.of_floats("IsNaN"),
+    "isinf.default": aten_whole.of_floats("IsInf"),
+    "isfinite.default": aten_whole.isfinite,
+    "angle.default": aten_whole.angle,
     "lstm.input": aten_recurrent.aten_lstm,
     **{f"{k}.input": aten_recurrent.aten_recurrent(k) for k in ("gru", "rnn_tanh", "rnn_relu")},
     "rsub.Scalar": aten.rsub,
@@ -319,6 +330,9 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
         for name in names
         for overload in ("Tensor", "Scalar" if name.startswith("__") else "Tensor_Scalar")
     },
+    **aten_gamma.TRANSLATED,
+    **aten_polynomials.TRANSLATED,
+    **aten_waves.TRANSLATED,
     "hstack.default": aten_places.hstack,
     "vstack.default": aten_places.vstack,
     "dstack.default": aten_places.dstack,

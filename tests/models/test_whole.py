@@ -110,3 +110,14 @@ def test_a_size_that_the_traced_program_alone_fails_for_is_refused(tmp_path: Pat
     assert model(randn(2, 3)).item() == randn(2, 3).min().item()
     with pytest.raises(pteron.ArgumentError, match="expected 1 to 9, got 0"):
         model(randn(0, 3))
+
+
+def test_softmax_in_another_type_and_questions_to_integers(tmp_path: Path) -> None:
+    half = torch.linspace(-3, 9, 24).reshape(4, 6).half()
+    functions = [
+        lambda x, n: x.softmax(1, dtype=torch.float32),
+        lambda x, n: n.softmax(-1, dtype=torch.float32) + n[0, 0].log_softmax(0, torch.float32),
+        lambda x, n: n.isnan() | n.isfinite(),
+        lambda x, n: n.angle(),
+    ]
+    agree(tmp_path, functions, (half, (half * 10).long()))
