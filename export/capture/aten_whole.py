@@ -86,11 +86,11 @@ def common(*values: Any) -> Any:
 
 def _kind(x: Any) -> Any:
     row = next(d for d in DTYPES.values() if d.onnx == x.dtype.value)
-    return getattr(torch, row.word)
+    return getattr(torch, row.word.rstrip("_"))  # NumPy's bool_
 
 
 def of(x: Any, kind: Any) -> Any:
-    row = next(d for d in DTYPES.values() if d.word == str(kind).rpartition(".")[2])
+    row = next(d for d in DTYPES.values() if d.word.rstrip("_") == str(kind).rpartition(".")[2])
     if not hasattr(x, "dtype"):
         x = op.Constant(value=ir.tensor(x))
     return op.Cast(x, to=row.onnx)
