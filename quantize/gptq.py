@@ -10,6 +10,7 @@ left: each lowers trace((w - q) H (w - q)^T).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any, Final
 
@@ -107,7 +108,7 @@ def _groups(w: F32, begun: Encoded, second: F32, sweeps: int, threads: int) -> E
 def _greedy(w: F32, grid: _Grid, h: NDArray[np.float64], threads: int) -> elements.Codes:
     groups, n, k = w.shape
     order = np.argsort(-np.diagonal(h, axis1=1, axis2=2), axis=1, kind="stable")
-    lower = np.stack([_lower(*each, threads) for each in zip(h, order, strict=True)])
+    lower = _lowers(h, order, threads)
     exact = np.take_along_axis(w.swapaxes(1, 2), order[:, :, None], 1)
     wanted = exact.copy()
     codes = np.empty(exact.shape, np.uint8)
@@ -123,6 +124,18 @@ def _greedy(w: F32, grid: _Grid, h: NDArray[np.float64], threads: int) -> elemen
     out = np.empty_like(codes)
     np.put_along_axis(out, order[:, :, None], codes, 1)
     return np.ascontiguousarray(out.swapaxes(1, 2))
+
+
+def _lowers(h: NDArray[np.float64], order: NDArray[np.intp], threads: int) -> F32:
+    """`_lower` of each group; of small ones in one call, as long as none is difficult."""
+    back = order[:, ::-1]
+    if len(h) > 1 and h.shape[1] <= linear.BLOCK:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            at = np.arange(len(h))[:, None, None]
+            low = np.linalg.cholesky(h[at, back[:, :, None], back[:, None, :]])
+            columns = (low / np.diagonal(low, axis1=1, axis2=2)[:, None]).astype(np.float32)
+            return np.ascontiguousarray(columns.swapaxes(1, 2)[:, ::-1, ::-1])
+    return np.stack([_lower(*each, threads) for each in zip(h, order, strict=True)])
 
 
 def _lower(h: NDArray[np.float64], order: NDArray[np.intp], threads: int) -> F32:
