@@ -56,10 +56,10 @@ WEIGHT_ONLY: Final = (
     "calibrate=samples, --calibrate samples.npz"
 )
 WINDOWS: Final = (
-    "; {} Conv multiply in f32 and decode their weights in every run, which takes 3 to 30 % longer than f32 weights, more "
+    "; {} Conv multiply in f32 and decode their weights in every run, which mostly takes 3 to 30 % longer than f32 weights, more "
     "in runs below a millisecond: a smaller file, not a faster one"
 )
-"""Of 28 published files, 1.03 to 1.29 times as long, silero_vad_v5 (0.5 ms) 1.8; static int8 of the same layers is faster than f32."""
+"""Of the files of docs/models.md with Conv most take 1.03 to 1.29 times as long, silero_vad_v5 (0.5 ms) 1.8; a few are faster than f32."""
 PROBES: Final = 64
 """Samples that a loss is measured on,"""
 JUDGES: Final = 256
