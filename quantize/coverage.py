@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any, Final
 
 import onnx_ir as ir
@@ -90,6 +90,12 @@ class Coverage:
         }
         facts["text"] = self.text
         return {**facts, "reasons": self.reasons, "left": rows}
+
+
+def mix_of(formats: Iterable[str]) -> str:
+    """int8, or 20 mxfp6, 9 nf4: what layers are quantized to, the most first."""
+    counts = Counter(formats).most_common()
+    return counts[0][0] if len(counts) == 1 else ", ".join(f"{n} {name}" for name, n in counts)
 
 
 def coverage(

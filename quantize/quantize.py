@@ -20,7 +20,7 @@ from .apply import OPSET, apply
 from .blas import one_order
 from .calibrate import Ranges, Source, calibrated, is_ranges_file, ranges_of
 from .clipping import clipped
-from .coverage import coverage
+from .coverage import coverage, mix_of
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
@@ -231,6 +231,8 @@ def quantize_weights(
                 "target: expected samples to measure with, got none; give a calibration"
             )
         made = fitted(model, made, wanted, probe, do)
+    mixed = mix_of(c.format.name for c in made.choices if c.format is not None)
+    covers = dataclasses.replace(covers, format=mixed or made.format)
     if method.dry:
         rows = [do(dataclasses.replace(c, algorithm=NEAREST)).report for c in made.work]
         left = [c.layer.name for c in made.choices if c.format is None]

@@ -12,7 +12,7 @@ from pteron.schema.errors import several
 from pteron.schema.printable import joined
 
 from .calibrate import Ranges
-from .coverage import Coverage
+from .coverage import Coverage, mix_of
 from .encode.table import FORMATS
 
 FINER: Final = ("nf4", "mxfp6", "int8")
@@ -115,6 +115,11 @@ class QuantReport:
     notes: list[str] = dataclasses.field(default_factory=list)
 
     @property
+    def formats(self) -> str:
+        """What layers have: one name, or counts."""
+        return mix_of(r.format for r in self.layers) or self.format
+
+    @property
     def weights(self) -> int:
         return sum(r.shape[0] * r.shape[1] for r in self.layers)
 
@@ -187,7 +192,7 @@ class QuantReport:
     def as_text(self) -> str:
         measured = "" if self.loss is None else f", {said(self.metric, self.loss, self.exact)}"
         lines = [
-            f"{self.format}: {several(len(self.layers), 'layer')}, "
+            f"{self.formats}: {several(len(self.layers), 'layer')}, "
             f"{self.weights} weights, {self.bits:.3f} bits a weight{measured}"
         ]
         if self.coverage is not None and self.coverage.left:

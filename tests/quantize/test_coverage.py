@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import pteron
+from pteron.cli.wrote import layers
 from pteron.export.graph import infer, proto
 from pteron.export.graph.text import onnx_text
 from pteron.quantize.coverage import Coverage, Left, coverage
 from pteron.quantize.recipe import recipe
+from pteron.quantize.report import LayerReport, QuantReport
 from pteron.quantize.units import units
 
 RNG = np.random.default_rng(0)
@@ -131,3 +133,15 @@ def test_nothing_to_quantize_says_why(tmp_path: Path) -> None:
         match=r"got none \(int8: 0 of 1 layer; the others because their weight is",
     ):
         pteron.export_model(model, tmp_path / "m.pte", quantize="int8", calibrate=samples)
+
+
+def test_a_mix_says_how_many_layers_have_which_format() -> None:
+    rows = [
+        LayerReport(str(i), "MatMul", name, (2, 32), 4.0, 0.0, 1.0, 0.0)
+        for i, name in enumerate(["nf4", "int8", "int8"])
+    ]
+    report = QuantReport("nf4", rows, coverage=Coverage("2 int8, 1 nf4", 3, 192, ()))
+    assert report.as_text().startswith("2 int8, 1 nf4: 3 layers")
+    assert layers(report) == "3 of 3 layers: 2 int8, 1 nf4"
+    report = QuantReport("nf4", rows[:1], coverage=Coverage("nf4", 1, 64, ()))
+    assert layers(report) == "1 of 1 layers in nf4"

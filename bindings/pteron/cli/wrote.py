@@ -25,9 +25,12 @@ def wrote(out: Path | None, source: Path, done: Sequence[QuantReport]) -> list[s
 
 
 def layers(report: QuantReport) -> str:
-    """How many of the layers there are."""
-    count = len(report.layers)
-    return f"{count} of {count + len(report.skipped)} layers in {report.format}"
+    """How many of the layers there are; of a mix, in which formats."""
+    count, of = len(report.layers), len(report.layers) + len(report.skipped)
+    if report.coverage is not None:
+        count, of = report.coverage.layers, report.coverage.of
+    format = report.format if report.coverage is None else report.coverage.format
+    return f"{count} of {of} layers{':' if ' ' in format else ' in'} {format}"
 
 
 def _bytes(path: Path) -> int:
