@@ -26,6 +26,7 @@ from .dedupe import deduplicate, eliminate_common, lift_constants
 from .dequantize import recognise_dequantize
 from .fold import fold_constants
 from .gelu import recognise_gelu
+from .invariants import lift_invariants
 from .norms import recognise_layer_norm, recognise_rms_norm
 from .rotary import recognise_rotary
 from .sequences import remove_sequences
@@ -41,6 +42,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     fold_constants,
     remove_zero_bias,
     recognise_dequantize,
+    lift_invariants,
     unroll_sequences,
     stack_sequences,
     remove_sequences,
