@@ -241,7 +241,7 @@ class Walk:
             self.shapes.of(node.inputs[2]),
         )
         past = any(x is not None for x in node.inputs[4:6])
-        present = any(out.uses() or out.is_graph_output() for out in node.outputs[1:3])
+        present = any(map(graphs.is_read, node.outputs[1:3]))
         if v is None or mine is None or of_v is None or len(mine) != len(of_v) or past or present:
             return False
         if len(mine) == 4:

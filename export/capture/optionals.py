@@ -27,12 +27,7 @@ def remove_optionals(model: ir.Model) -> None:
         _replace(node, made)
     for node in list(g.nodes(model)):
         y = node.outputs[0] if node.outputs else None
-        if (
-            node.op_type == "Optional"
-            and y is not None
-            and not y.uses()
-            and not y.is_graph_output()
-        ):
+        if node.op_type == "Optional" and y is not None and not g.is_read(y):
             assert node.graph is not None
             node.graph.remove(node, safe=True)
 

@@ -253,7 +253,7 @@ def _dropout_is_test(r: Raising, node: ir.Node) -> None:
 
 @changes("Dropout", at=10)
 def _dropout_mask(r: Raising, node: ir.Node) -> None:
-    if any(v.uses() or v.is_graph_output() for v in node.outputs[1:]):
+    if any(map(g.is_read, node.outputs[1:])):
         r.refuse(node, "somebody reads its mask of floats; export the model for inference")
 
 

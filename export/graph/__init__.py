@@ -95,6 +95,11 @@ def is_op(node: ir.Node | None, *names: str) -> bool:
     return node is not None and node.domain == "" and node.op_type in names
 
 
+def is_read(value: ir.Value) -> bool:
+    """Whether a node reads it, or it is a result of its graph."""
+    return bool(value.uses()) or value.is_graph_output()
+
+
 def read_once(value: ir.Value) -> bool:
     """Whether one input of one node is all that reads it."""
     return len(value.uses()) == 1 and not value.is_graph_output()
@@ -305,7 +310,7 @@ def take_over(graph: ir.Graph | ir.Function, value: ir.Value, by: ir.Value) -> N
 def remove_idle(graph: ir.Graph | ir.Function, candidates: Sequence[ir.Node]) -> None:
     """Removes those of `candidates` whose outputs nobody uses, last first."""
     for node in reversed(candidates):
-        if node.graph is graph and not any(v.uses() or v.is_graph_output() for v in node.outputs):
+        if node.graph is graph and not any(map(is_read, node.outputs)):
             graph.remove(node, safe=True)
 
 
@@ -313,7 +318,7 @@ def drop_unread(model: ir.Model) -> None:
     """Removes the initializers that nobody reads."""
     for graph in graphs(model):
         for name, value in list(graph.initializers.items()):
-            if not value.uses() and not value.is_graph_output() and not value.is_graph_input():
+            if not is_read(value) and not value.is_graph_input():
                 del graph.initializers[name]
 
 

@@ -170,7 +170,7 @@ def _wrap(l: Lowering, node: ir.Node, operands: list[Ref | None]) -> Node:
             attrs[name] = l.env.attrs[attr.ref_attr_name]
     domain = "" if node.domain == "ai.onnx" else node.domain
     opset = node.version or l.env.opsets.get(domain, 0) or l.env.opsets.get("ai.onnx", 0)
-    wanted = tuple(bool(o.name) and (o.is_graph_output() or bool(o.uses())) for o in node.outputs)
+    wanted = tuple(bool(o.name) and g.is_read(o) for o in node.outputs)
     return Node(node.op_type, domain, opset, node.name or "", tuple(operands), attrs, wanted, node)
 
 

@@ -50,7 +50,7 @@ def _hands_on(node: ir.Node, x: ir.Value) -> bool:
     if g.is_op(node, "Dropout"):
         trains = node.inputs[2] if len(node.inputs) > 2 else None
         off = trains is None or g.scalar(trains) == 0
-        return off and not any(v.uses() or v.is_graph_output() for v in node.outputs[1:])
+        return off and not any(map(g.is_read, node.outputs[1:]))
     if g.is_op(node, "Cast"):
         infinite = x.dtype == ir.DataType.FLOAT8E5M2  # saturates to the largest number
         return x.dtype is not None and g.attr(node, "to") == int(x.dtype) and not infinite

@@ -41,9 +41,7 @@ def _is_given_on(node: ir.Node, body: ir.Graph, k: int) -> bool:
 
 def _is_idle(node: ir.Node, body: ir.Graph, k: int) -> bool:
     """Neither an iteration reads it, nor anybody the last one's."""
-    x, y = body.inputs[FIRST + k], node.outputs[k]
-    is_read = x.uses() or any(v is x for v in body.outputs)
-    return not is_read and not y.uses() and not y.is_graph_output()
+    return not g.is_read(body.inputs[FIRST + k]) and not g.is_read(node.outputs[k])
 
 
 def _without(

@@ -449,3 +449,21 @@ def test_what_a_loop_that_may_not_run_carries_keeps_its_type() -> None:
     )
     with pytest.raises(LoweringError, match="carries f32 of rank 0 in, f32 of rank 1 out"):
         lower(capture(parsed(text)))
+
+
+def test_what_a_loop_hands_on_unread_is_not_begun_anew() -> None:
+    """The first iteration gives `a` as `before`: the zeros of a vector would be another value."""
+    text = """
+    agraph (float[4] x) => (float[m] y) {
+        trips = Constant<value = int64 {1}>()
+        go = Constant<value = bool {1}>()
+        five = Constant<value = float {5.0}>()
+        a_end, y = Loop (trips, go, five, x) <
+            body = b (int64 i, bool c, float a, float[4] before) => (bool d, float[4] next, float a) {
+                d = Identity(c)
+                next = Neg(before)
+            }
+        >
+    }"""
+    with pytest.raises(LoweringError, match="carries f32 of rank"):
+        lower(capture(parsed(text)))

@@ -29,8 +29,7 @@ def layers(report: QuantReport) -> str:
     count, of = len(report.layers), len(report.layers) + len(report.skipped)
     if report.coverage is not None:
         count, of = report.coverage.layers, report.coverage.of
-    format = report.format if report.coverage is None else report.coverage.format
-    return f"{count} of {of} layers{':' if ' ' in format else ' in'} {format}"
+    return f"{count} of {of} layers{':' if ' ' in report.formats else ' in'} {report.formats}"
 
 
 def _bytes(path: Path) -> int:

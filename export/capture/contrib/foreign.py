@@ -61,10 +61,7 @@ class Foreign:
 
     def wants(self, i: int) -> bool:
         """Whether anybody reads output i."""
-        if i >= len(self.node.outputs):
-            return False
-        value = self.node.outputs[i]
-        return bool(value.uses()) or value.is_graph_output()
+        return i < len(self.node.outputs) and g.is_read(self.node.outputs[i])
 
     def refuse(self, text: str, advice: str = "") -> NoReturn:
         domain = self.node.domain

@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from pteron.schema.dtypes import DTYPES
 
+from .... import graph as g
 from ....program.views import Shape, as_elements
 from ....sizes import Extent, extents
 from ....sizes.extents import maximum, same
@@ -159,7 +160,7 @@ def _as_it_goes_on(
 ) -> list[Ref]:
     """Of a loop that runs at least once, whose body gives other types than it takes: what the second iteration takes.
 
-    What the body never reads, which exporters begin as any number, begins as zeros; axes that a run counts with none. One element
+    What the body neither reads nor hands on, which exporters begin as any number, begins as zeros; axes that a run counts with none. One element
     takes the rank that it is carried in.
     """
     started = []
@@ -167,7 +168,7 @@ def _as_it_goes_on(
         is_one = x.dtype == ref.dtype and all(same(m, 1) for m in (*x.shape, *ref.shape))
         if x.rank != ref.rank and is_one:
             started.append(l.reshape(x, ref.shape))
-        elif (x.dtype, x.rank) != (ref.dtype, ref.rank) and not value.uses():
+        elif (x.dtype, x.rank) != (ref.dtype, ref.rank) and not g.is_read(value):
             shape = tuple(0 if l.sizes.is_counted(m) else m for m in ref.shape)
             zero = l.values.constant(np.zeros((), DTYPES[ref.dtype].numpy), ref.dtype)
             started.append(l.expand(zero, shape))
