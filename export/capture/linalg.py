@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
+from . import singular
+
 LARGEST: Final = 32
 """Columns: each is some twelve nodes."""
 
@@ -18,7 +20,8 @@ LARGEST: Final = 32
 def decomposable(torch: Any, program: Any) -> bool:
     """Whether an operator of the table is in the program."""
     known = table(torch)
-    return any(n.op == "call_function" and n.target in known for n in program.graph.nodes)
+    calls = (n for n in program.graph.nodes if n.op == "call_function" and n.target in known)
+    return any(singular.is_of_values(n) for n in calls)
 
 
 def table(torch: Any) -> Mapping[Any, Callable[..., Any]]:
@@ -26,7 +29,8 @@ def table(torch: Any) -> Mapping[Any, Callable[..., Any]]:
     parts = (_triangles, _systems, _factors, _determinants, _reflections)
     made = {name: f for part in parts for name, f in part(torch).items()}
     aten = torch.ops.aten
-    return {getattr(aten, name).default: f for name, f in made.items() if hasattr(aten, name)}
+    ours = {getattr(aten, name).default: f for name, f in made.items() if hasattr(aten, name)}
+    return ours | singular.table(torch)
 
 
 def _count(a: Any, name: str) -> int:

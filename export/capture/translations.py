@@ -23,10 +23,12 @@ from . import (
     aten_places,
     aten_polynomials,
     aten_recurrent,
+    aten_singular,
     aten_special,
     aten_training,
     aten_waves,
     aten_whole,
+    singular,
 )
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
 from .registered import registered
@@ -53,6 +55,10 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
         table[torch.ops.pteron.lstm.default] = aten_recurrent.lstm
     if "pteron.recurrent.default" in used:
         table[torch.ops.pteron.recurrent.default] = aten_recurrent.recurrent
+    if singular.JACOBI in used:
+        table[torch.ops.pteron.jacobi.default] = aten_singular.jacobi
+    if singular.BASIS in used:
+        table[torch.ops.pteron.basis.default] = aten_singular.basis
     if AFFINE in used:
         table[torch.ops.torchao.dequantize_affine.default] = dequantize_affine
     if "transformers.grouped_mm_fallback.default" in used:
