@@ -19,6 +19,7 @@ from . import (
     aten,
     aten_bessel,
     aten_constants,
+    aten_counts,
     aten_gamma,
     aten_places,
     aten_polynomials,
@@ -336,6 +337,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
         for name in names
         for overload in ("Tensor", "Scalar" if name.startswith("__") else "Tensor_Scalar")
     },
+    **aten_counts.TRANSLATED,
     **aten_gamma.TRANSLATED,
     **aten_polynomials.TRANSLATED,
     **aten_waves.TRANSLATED,
