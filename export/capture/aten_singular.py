@@ -1,18 +1,19 @@
 """Loops of singular values: `jacobi`, one-sided rotations that make the columns of a matrix orthogonal, all disjoint pairs in a step;
-`basis`, which completes orthonormal columns (Gram and Schmidt, twice).
+`basis`, which completes orthonormal columns (Gram and Schmidt, twice); and the squarings of an exponential.
 
-Source: Golub and Van Loan 2013, sections 5.2.8, 8.6.3; the order of pairs is Brent and Luk's.
+Source: Golub and Van Loan 2013, sections 5.2.8, 8.6.3, 9.3; the order of pairs is Brent and Luk's.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import onnx_ir as ir
 
-from .aten import INT64, counting, full_like, ints, op, rank
+from .aten import DOUBLE, INT64, counting, full_like, ints, op, rank
 from .aten_loops import anywhere, loop, loop_while
 
 SWEEPS: Final = 24
@@ -184,3 +185,26 @@ def _without(r: list[Any], q: list[Any]) -> list[Any]:
         op.Sub(re, op.Sub(op.MatMul(a, along), op.MatMul(b, across))),
         op.Sub(im, op.Add(op.MatMul(a, across), op.MatMul(b, along))),
     ]
+
+
+def matrix_exp(x: Any) -> Any:
+    """Of A / 2^s, whose norm is at most 1/2, by Taylor's series, then squared s times."""
+    one, zero = full_like(x, 1), full_like(x, 0)
+    size = op.ReduceMax(op.ReduceSum(op.Abs(x), ints(-2), keepdims=1), ints(-1), keepdims=1)
+    is_known = op.And(op.Greater(size, zero), op.Less(size, full_like(x, math.inf)))
+    power = op.Ceil(op.Div(op.Log(op.Where(is_known, size, one)), full_like(x, math.log(2))))
+    times = op.Max(op.Add(power, one), zero)
+    half = op.Floor(op.Mul(times, full_like(x, 0.5)))  # 2^-s itself may be no normal number
+    part = x
+    for count in (half, op.Sub(times, half)):
+        part = op.Mul(part, op.Pow(full_like(x, 2), op.Neg(count)))
+    unit = op.CastLike(op.Constant(value=ir.tensor(np.eye(x.shape[-1], dtype=np.float32))), x)
+    y = op.Add(unit, op.Mul(part, zero))  # of the shape of x
+    for k in range(16 if x.dtype.value == DOUBLE else 9, 0, -1):
+        y = op.Add(unit, op.Mul(op.MatMul(part, y), full_like(x, 1 / k)))
+
+    def step(i: Any, y: Any) -> list[Any]:
+        return [op.Where(op.Less(op.CastLike(i, times), times), op.MatMul(y, y), y)]
+
+    trips = op.Cast(op.ReduceMax(times, keepdims=0), to=INT64)
+    return loop(trips, [y], step, [x.dtype.value])[0]

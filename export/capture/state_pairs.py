@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
-from . import empties, linalg, truths, windows
+from . import empties, linalg, segments, truths, windows
 from .pairs import as_pairs, without_complex
 from .traced import decomposed
 from .unwritten import without_writes
@@ -51,10 +51,9 @@ def state_pairs(
         _clone_results_of_branches(torch, program.graph_module)
         without_writes(torch, program)
     try:
-        table = {
-            **(linalg.table(torch) if linalg.decomposable(torch, program) else {}),
-            **(windows.table(torch) if windows.needed(torch, program) else {}),
-        }
+        table: dict[Any, Any] = {}
+        for part in (linalg, segments, windows):
+            table |= part.table(torch) if part.needed(torch, program) else {}
         as_it_is = ours and not table and not _writes(torch, program)
         done = program if as_it_is else decomposed(program, table)
         real, notes = without_complex(torch, done, where, complex_pairs)

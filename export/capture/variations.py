@@ -31,6 +31,9 @@ TIES: Final = ("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "argso
 """Operators that may choose any of equals."""
 CONVERSIONS: Final = ("_to_copy", "to", "convert_element_type")
 SAMPLERS: Final = ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
+EXPONENTIALS: Final = ("linalg_matrix_exp", "matrix_exp")
+DIGITS: Final = 1e-5
+"""What rounding may cost of them."""
 PLACED: Final = (
     *(*SAMPLERS, "histc"),
     *("fake_quantize_per_tensor_affine", "fake_quantize_per_channel_affine"),
@@ -362,12 +365,17 @@ def left_open(torch: Any, target: Any, args: Sequence[Any], result: Any) -> Any:
     """Where PyTorch leaves open what the result is. None: nowhere.
 
     A conversion to integers that meets NaN or a float beyond the type; a picture sampled at a place that is not finite, which counts as
-    -1 by PyTorch's manual and makes NaN in its vector loops; singular vectors and eigenvectors, whose signs are free.
+    -1 by PyTorch's manual and makes NaN in its vector loops; singular vectors and eigenvectors, whose signs are free; an exponential of a
+    matrix whose norm costs it its digits.
     """
     if not isinstance(result, torch.Tensor):
         return None
     if str(target) in singular.FREE:
         return torch.ones_like(result, dtype=torch.bool)
+    if _is(target, EXPONENTIALS):
+        size = args[0].abs().sum(-2).amax(-1) * torch.finfo(result.dtype).eps
+        nowhere = ~(size < DIGITS)[..., None, None].expand(result.shape)
+        return nowhere if nowhere.any() else None
     if _is(target, SAMPLERS):
         nowhere = ~args[1].isfinite().all(-1).unsqueeze(1).expand(result.shape)
         return nowhere if nowhere.any() else None

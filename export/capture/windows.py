@@ -1,4 +1,5 @@
-"""Convolutions and pools of integers, which ONNX has not, on the traced graph: the elements of every window are gathered."""
+"""Windows that ONNX has not, on the traced graph: convolutions and pools of integers, and pools whose windows are drawn. The elements of
+every window are gathered."""
 
 from __future__ import annotations
 
@@ -11,11 +12,10 @@ Places = tuple[Any, Any]
 
 
 def needed(torch: Any, program: Any) -> bool:
-    """Whether the program has one of the operators, of integers with sizes that are fixed."""
-    known = table(torch)
-    return any(
-        _is_whole(n) for n in program.graph.nodes if n.op == "call_function" and n.target in known
-    )
+    """Whether the program has one of the operators: of integers with sizes that are fixed, or of drawn windows."""
+    known, always = table(torch), drawn(torch)
+    calls = [n for n in program.graph.nodes if n.op == "call_function" and n.target in known]
+    return any(n.target in always or _is_whole(n) for n in calls)
 
 
 def _is_whole(node: Any) -> bool:
@@ -40,7 +40,7 @@ def table(torch: Any) -> dict[Any, Callable[..., Any]]:
         made[getattr(aten, f"avg_pool{i}d").default] = _average(torch, i)
         made[getattr(aten, f"max_pool{i}d").default] = _largest(torch, i, False)
         made[getattr(aten, f"max_pool{i}d_with_indices").default] = _largest(torch, i, True)
-    return {op: _for_whole(function) for op, function in made.items()}
+    return {op: _for_whole(function) for op, function in made.items()} | drawn(torch)
 
 
 def _for_whole(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -210,3 +210,44 @@ def _largest(torch: Any, axes: int, has_places: bool) -> Callable[..., Any]:
         return taps.amax(-1), found
 
     return largest
+
+
+def drawn(torch: Any) -> dict[Any, Callable[..., Any]]:
+    """Decompositions of fractional pools, of floats: windows begin where numbers that are drawn before say."""
+    aten = torch.ops.aten
+    return {
+        aten.fractional_max_pool2d.default: _fractional(torch, 2),
+        aten.fractional_max_pool3d.default: _fractional(torch, 3),
+    }
+
+
+def _fractional(torch: Any, axes: int) -> Callable[..., Any]:
+    def starts(sample: Any, n: int, k: int, count: int) -> Any:
+        """[batch, channels, count]; the last window ends where the axis does."""
+        last = torch.full_like(sample, n - k, dtype=torch.int64).unsqueeze(-1)
+        if count == 1:
+            return last
+        share = (n - k) / (count - 1)
+        sample = sample.unsqueeze(-1)
+        at = ((torch.arange(count - 1) + sample) * share).to(torch.int64)
+        return torch.cat([at - (sample * share).to(torch.int64), last], -1)
+
+    def pool(x: Any, kernel: Any, output_size: Any, samples: Any) -> Any:
+        x, is_alone = _batched(x, axes)
+        kernel, counts = _each(kernel, axes), _each(output_size, axes)
+        sizes, places = x.shape[2:], torch.zeros([1] * (2 + 2 * axes), dtype=torch.int64)
+        order = range(axes) if axes == 3 else (1, 0)
+        for i, n, k, count in zip(range(axes), sizes, kernel, counts, strict=True):
+            begin = starts(samples[..., order[i]], n, k, count)
+            at = begin.unsqueeze(-1) + torch.arange(k)
+            shape = [1] * (2 * axes)
+            shape[i], shape[axes + i] = count, k
+            places = places * n + at.reshape(*at.shape[:2], *shape)
+        flat = places.expand(*x.shape[:2], *places.shape[2:]).flatten(2)
+        taps = torch.gather(x.flatten(2), 2, flat).reshape(*x.shape[:2], *counts, -1)
+        where = flat.reshape(taps.shape)
+        best = taps.argmax(-1, keepdim=True)
+        both = taps.amax(-1), torch.gather(where, -1, best).squeeze(-1)
+        return tuple(t.squeeze(0) for t in both) if is_alone else both
+
+    return pool
