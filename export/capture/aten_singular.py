@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import onnx_ir as ir
 
-from .aten import DOUBLE, INT64, counting, full_like, ints, op, rank
+from .aten import DOUBLE, FLOAT, INT64, counting, full_like, ints, op, rank
 from .aten_loops import anywhere, loop, loop_while
 
 SWEEPS: Final = 24
@@ -188,7 +188,11 @@ def _without(r: list[Any], q: list[Any]) -> list[Any]:
 
 
 def matrix_exp(x: Any) -> Any:
-    """Of A / 2^s, whose norm is at most 1/2, by Taylor's series, then squared s times."""
+    """Of A / 2^s, whose norm is at most 1/2, by Taylor's series, then squared s times. Halves are computed in f32."""
+    if x.dtype.value not in (FLOAT, DOUBLE):
+        wide = op.Cast(x, to=FLOAT)
+        wide.dtype, wide.shape = ir.DataType(FLOAT), x.shape
+        return op.Cast(matrix_exp(wide), to=x.dtype.value)
     one, zero = full_like(x, 1), full_like(x, 0)
     size = op.ReduceMax(op.ReduceSum(op.Abs(x), ints(-2), keepdims=1), ints(-1), keepdims=1)
     is_known = op.And(op.Greater(size, zero), op.Less(size, full_like(x, math.inf)))

@@ -32,8 +32,8 @@ TIES: Final = ("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "argso
 CONVERSIONS: Final = ("_to_copy", "to", "convert_element_type")
 SAMPLERS: Final = ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 EXPONENTIALS: Final = ("linalg_matrix_exp", "matrix_exp")
-DIGITS: Final = 1e-5
-"""What rounding may cost of them."""
+LONG: Final = 64
+"""The norm of a matrix of f32 beyond which rounding costs its exponential more than the check allows."""
 PLACED: Final = (
     *(*SAMPLERS, "histc"),
     *("fake_quantize_per_tensor_affine", "fake_quantize_per_channel_affine"),
@@ -373,8 +373,8 @@ def left_open(torch: Any, target: Any, args: Sequence[Any], result: Any) -> Any:
     if str(target) in singular.FREE:
         return torch.ones_like(result, dtype=torch.bool)
     if _is(target, EXPONENTIALS):
-        size = args[0].abs().sum(-2).amax(-1) * torch.finfo(result.dtype).eps
-        nowhere = ~(size < DIGITS)[..., None, None].expand(result.shape)
+        size = args[0].abs().sum(-2).amax(-1)
+        nowhere = ~(size < LONG)[..., None, None].expand(result.shape)
         return nowhere if nowhere.any() else None
     if _is(target, SAMPLERS):
         nowhere = ~args[1].isfinite().all(-1).unsqueeze(1).expand(result.shape)
