@@ -84,6 +84,41 @@ def report(title: str, rows: list[dict[str, Any]]) -> None:
     print(f"{title}: {len(rows)} ({', '.join(f'{n} {v}' for v, n in count.most_common())})")
 
 
+def of_eigh(result: Any, *sample: Any, **kwargs: Any) -> Any:
+    """As torch's own test: vectors without their signs."""
+    values, vectors = result
+    return values, vectors.abs()
+
+
+def of_svd(result: Any, *sample: Any, **kwargs: Any) -> Any:
+    """Vectors of singular values without their signs, and the product, which has them."""
+    u, s, v = result
+    vh = v.mH if "some" in kwargs else v
+    u, vh = u[..., : s.shape[-1]], vh[..., : s.shape[-1], :]
+    return s, u.abs(), vh.abs(), u * s.unsqueeze(-2) @ vh
+
+
+def of_places(at: int) -> Any:
+    """Which of equals comes first is open: the elements at the places. `at`: of the axis among the arguments."""
+
+    def unique(result: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        values, places = result if isinstance(result, tuple) else (None, result)
+        if not x.dim() or kwargs.get("stable"):
+            return result
+        dim = kwargs.get("dim", args[at] if len(args) > at else -1)
+        places = places if places.dim() == x.dim() else places.unsqueeze(dim)
+        return values, torch.take_along_dim(x, places, dim)
+
+    return unique
+
+
+UNIQUE = {
+    "linalg.eigh": of_eigh, "linalg.svd": of_svd, "svd": of_svd,
+    "topk": of_places(1), "kthvalue": of_places(1), "sort": of_places(0), "argsort": of_places(0),
+}  # fmt: skip
+"""What of a result has one meaning, where not all has."""
+
+
 def name_of(op: Any) -> str:
     return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else str(op.name)
 
@@ -94,9 +129,9 @@ INPUT = "an input"
 class Call(torch.nn.Module):
     """An operator whose tensors are inputs, by position; everything else of a sample is fixed."""
 
-    def __init__(self, function: Any, leaves: list[Any], spec: Any) -> None:
+    def __init__(self, function: Any, leaves: list[Any], spec: Any, unique: Any = None) -> None:
         super().__init__()
-        self.function, self.spec = function, spec
+        self.function, self.spec, self.unique = function, spec, unique
         self.fixed = [INPUT if isinstance(x, torch.Tensor) else x for x in leaves]
 
     def forward(self, *tensors: Any) -> Any:
@@ -104,6 +139,8 @@ class Call(torch.nn.Module):
         leaves = [next(left) if x is INPUT else x for x in self.fixed]
         sample, args, kwargs = _pytree.tree_unflatten(leaves, self.spec)
         result = self.function(sample, *args, **kwargs)
+        if self.unique is not None:
+            result = self.unique(result, sample, *args, **kwargs)
         return tuple(x for x in _pytree.tree_leaves(result) if isinstance(x, torch.Tensor))
 
 
@@ -156,7 +193,7 @@ def cases(op: Any, dtype: Any, count: int) -> Iterator[tuple[Call, list[Any], li
         if [(x.shape, x.dtype) for x in a] != [(x.shape, x.dtype) for x in b]:
             b = a
         if a:
-            yield Call(op.op, leaves, spec), a, b
+            yield Call(op.op, leaves, spec, UNIQUE.get(op.name)), a, b
 
 
 def attempt(module: torch.nn.Module, a: list[Any], b: list[Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -76,18 +78,35 @@ def reading(layer: Layer, main: ir.Graph) -> Reading | None:
     return Reading(str(x.name), window=window)
 
 
-def rows(how: Reading, x: Array) -> Array:
-    """What a layer sums over, [groups, m, k]; of a Conv each column is dense: rows of the picture are copied, or none where it has one tap."""
+def rows(how: Reading, x: Array, most: int = sys.maxsize, turn: int = 0) -> Array:
+    """What a layer sums over, [groups, m, k]; of a Conv each column is dense: rows of the picture are copied, or none where it has one tap.
+
+    Args:
+        most: Of the places of a Conv's result that are more, about so many, evenly spaced;
+        turn: other ones at each turn, so that the first and last of an axis have their share.
+    """
     if how.window is None:
         wide = x.swapaxes(-1, -2) if how.turned else x
         return wide.reshape(1, -1, wide.shape[-1])
     seen, groups = _seen(how.window, x), how.window.groups
     rank = x.ndim - 2
+    seen = seen[(slice(None), slice(None), *_spaced(seen.shape[2 : x.ndim], most, turn))]
     places, kernel = seen.shape[2 : x.ndim], how.window.kernel
     each = seen.reshape(len(x), groups, x.shape[1] // groups, *places, *kernel)
     order = (1, *range(3 + rank, 3 + 2 * rank), 2, 0, *range(3, 3 + rank))
     k = math.prod(kernel) * (x.shape[1] // groups)
     return each.transpose(order).reshape(groups, k, -1).swapaxes(1, 2)
+
+
+def _spaced(places: Sequence[int], most: int, turn: int) -> list[slice]:
+    """Of each axis where to begin and how far to go, so that at least `most` places are met, or all."""
+    left, found = math.prod(places) / most, list[slice]()
+    for i in range(len(places)):
+        step = min(max(int(left ** (1 / (len(places) - i))), 1), max(places[i], 1))
+        left /= step
+        turn, begin = divmod(turn, step)
+        found.append(slice(begin, None, step))
+    return found
 
 
 def _seen(w: Window, x: Array) -> Array:

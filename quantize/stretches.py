@@ -134,23 +134,24 @@ def _needs(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Held:
-    """A file of one value, sample behind sample: where each begins, its shape and type."""
+    """A file of one value, sample behind sample: where each begins, its type and shape, and the order in which its axes lie."""
 
     path: Path
-    parts: list[tuple[int, tuple[int, ...], np.dtype[Any]]]
+    parts: list[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]]]
 
     def append(self, x: NDArray[Any]) -> None:
+        order = tuple(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
         with self.path.open("ab") as file:
-            self.parts.append((file.seek(0, 2), x.shape, x.dtype))
-            file.write(np.ascontiguousarray(x).reshape(-1).view(np.uint8).data)
+            self.parts.append((file.seek(0, 2), x.dtype, x.shape, order))
+            file.write(np.ascontiguousarray(x.transpose(order)).reshape(-1).view(np.uint8).data)
 
     def read(self, number: int) -> NDArray[Any]:
-        offset, shape, dtype = self.parts[number]
+        offset, dtype, shape, order = self.parts[number]
         held = np.empty(math.prod(shape), dtype)
         with self.path.open("rb") as file:
             file.seek(offset)
             file.readinto(held.view(np.uint8).data)
-        return held.reshape(shape)
+        return held.reshape([shape[a] for a in order]).transpose(np.argsort(order))
 
 
 class _Files:
@@ -184,7 +185,7 @@ class _Files:
 
     def shape(self, name: str) -> list[int | str]:
         """As long in all samples: an extent. Else a symbol, the same one for axes that are as long as each other in each sample."""
-        columns = zip(*(shape for _, shape, _ in self.held[name].parts), strict=True)
+        columns = zip(*(shape for _, _, shape, _ in self.held[name].parts), strict=True)
         return [
             column[0]
             if len(set(column)) == 1

@@ -103,6 +103,7 @@ def python_files() -> list[tuple[str, Path]]:
                     "reports": "reports",
                     "source.py": "source",
                     "blame.py": "pipeline",
+                    "recording.py": "pipeline",
                     "timing.py": "timing",
                     "request.py": "request",
                 }.get(first, ""),

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
 from pteron.export.export import Stages, Transform, export
 from pteron.export.file.emit import emit
 from pteron.export.graph.save import save_standard
-from pteron.export.options import Options
 from pteron.export.report import Report
 from pteron.export.write import afterwards, apart, complete, together, write_text, write_whole
 from pteron.quantize.journal import Journal, journal
@@ -28,6 +25,7 @@ from pteron.schema.errors import ArgumentError, PteronError, naming_files, shown
 
 from . import reports
 from .blame import blaming
+from .recording import record
 from .request import Request, front
 from .source import sourced, title
 from .timing import tuning_of
@@ -227,23 +225,3 @@ def distinct(source: Any, *outs: str | os.PathLike[str] | None) -> None:
         from pteron.export.capture.onnx import files_of
 
         apart(list(targets), files_of(model))
-
-
-def record(
-    model: ir.Model, wanted: Sequence[str], samples: Iterable[Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """The Runner of calibration and of checks: the graph in f32, with the wanted values as its outputs, on our runtime."""
-    from .runtime import load
-
-    copy = model.clone()
-    copy.metadata_props.pop(g.STATE, None)  # states are inputs here
-    inputs = {str(v.name) for v in copy.graph.inputs}
-    made = {str(v.name): v for node in copy.graph for v in node.outputs}
-    copy.graph.outputs[:] = [made[name] for name in wanted if name not in inputs]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "calibrate.pte"
-        emit(export(copy, Options(exec_mode="exact")), path, debug=False)
-        runs = load(path)
-        for sample in samples:
-            values = {**sample, **runs.run(sample)}
-            yield {name: values[name] for name in wanted}

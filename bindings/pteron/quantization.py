@@ -25,7 +25,8 @@ from pteron.quantize.report import QuantReport
 from pteron.schema.errors import ArgumentError, naming_files
 
 from . import reports
-from .pipeline import check_ranges, distinct, export_model, kept_at, method_of, record
+from .pipeline import check_ranges, distinct, export_model, kept_at, method_of
+from .recording import record
 from .request import Quantization, front
 from .source import is_python, sourced, title
 

@@ -561,7 +561,11 @@ def antialiased(mode: str) -> Any:
         }
         if scales_h and scales_w:
             scales = op.Constant(value_floats=[1.0, 1.0, scales_h, scales_w])
-            return op.Resize(x, None, scales, **how)
+            y = op.Resize(x, None, scales, **how)
+            sizes = zip(x.shape[2:], (scales_h, scales_w), output_size, strict=True)
+            if all(int(n * scale) == size for n, scale, size in sizes if isinstance(n, int)):
+                return y
+            return op.Slice(y, ints(0, 0), op.Cast(output_size, to=INT64), ints(2, 3))
         front = op.Shape(x, start=0, end=2)
         sizes = op.Concat(front, op.Cast(output_size, to=INT64), axis=0)
         return op.Resize(x, None, None, sizes, **how)

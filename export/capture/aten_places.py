@@ -329,10 +329,14 @@ def hypot(a: Any, b: Any) -> Any:
 
 def cdist(a: Any, b: Any, p: float, mode: Any = None) -> Any:
     """Distances of all rows of `a` from all of `b`."""
-    apart = op.Abs(op.Sub(op.Unsqueeze(a, ints(-2)), op.Unsqueeze(b, ints(-3))))
-    last = ints(-1)
+    return distance(op.Sub(op.Unsqueeze(a, ints(-2)), op.Unsqueeze(b, ints(-3))), p)
+
+
+def distance(difference: Any, p: float) -> Any:
+    """The p-norm along the last axis."""
+    apart, last = op.Abs(difference), ints(-1)
     if p == 0:
-        there = op.CastLike(op.Not(op.Equal(apart, full_like(a, 0))), a)
+        there = op.CastLike(op.Not(op.Equal(apart, full_like(apart, 0))), apart)
         return op.ReduceSum(op.Where(op.IsNaN(apart), apart, there), last, keepdims=0)
     if p == 1:
         return op.ReduceSum(apart, last, keepdims=0)
@@ -340,8 +344,8 @@ def cdist(a: Any, b: Any, p: float, mode: Any = None) -> Any:
         return op.ReduceL2(apart, last, keepdims=0)
     if p == math.inf:
         return op.ReduceMax(apart, last, keepdims=0)
-    total = op.ReduceSum(op.Pow(apart, full_like(a, p)), last, keepdims=0)
-    return op.Pow(total, full_like(a, 1 / p))
+    total = op.ReduceSum(op.Pow(apart, full_like(apart, p)), last, keepdims=0)
+    return op.Pow(total, full_like(apart, 1 / p))
 
 
 def window(make: Any) -> Any:

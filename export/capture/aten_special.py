@@ -9,8 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pteron.schema.errors import ModelError
-
+from . import aten_counts
 from .aten import (
     BOOL,
     DOUBLE,
@@ -368,7 +367,7 @@ def unique_consecutive(
 ) -> Any:
     """Each run of equal elements once; where each element went; how long the runs are."""
     if dim is not None and rank(x) != 1:
-        raise ModelError("unique_consecutive along an axis: expected dim=None or one axis")
+        return aten_counts.runs_along(x, dim)
     flat = op.Reshape(x, ints(-1))
     by = op.Cast(flat, to=INT64) if x.dtype.value == BOOL else flat
     last, end = ints(-1), ints(2**63 - 1)

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import onnx_ir as ir
+
 from pteron.schema.errors import ModelError
 
-from .aten import full_like, ints, op, rank
+from .aten import cross_entropy, full_like, ints, op, rank
 
 Norm = tuple[Any, Any, Any, Any, Any]
 
@@ -81,3 +83,31 @@ def random_dropout(p: float) -> str:
         f"dropout of {p:g} in training mode gives random results; export the module in eval mode (module.eval(), dropout with "
         "training=False)"
     )
+
+
+REDUCTIONS = ("none", "mean", "sum")
+
+
+def linear_cross_entropy(
+    x: Any,
+    weight: Any,
+    target: Any,
+    bias: Any,
+    by_class: Any,
+    reduction: str,
+    ignore_index: int,
+    smoothing: float,
+    *rest: Any,
+) -> tuple[Any, ...]:
+    """The loss of x W^T + b, which PyTorch computes in pieces; it has its gradients, too, where somebody wants them."""
+    if any(rest[-3:]):
+        raise ModelError(
+            "linear_cross_entropy with gradients: expected a module in eval mode under torch.no_grad()"
+        )
+    logits = op.MatMul(x, op.Transpose(weight, perm=[1, 0]))
+    logits = logits if bias is None else op.Add(logits, bias)
+    logits.shape, logits.dtype = ir.Shape([*x.shape[:-1], weight.shape[0]]), x.dtype
+    way = REDUCTIONS.index(reduction)
+    loss = cross_entropy(logits, target, by_class, way, ignore_index, smoothing)
+    none = [op.Expand(full_like(x, 0), ints(*shape)) for shape in ((0, 0), (0, 0), (0,))]
+    return loss, *none

@@ -45,6 +45,7 @@ def example_of(
     run: Callable[[], tuple[Any, dict[str, Any], list[Any]]],
     inputs: Any,
     others: Callable[[Shapes], Iterator[Variation]],
+    itself: Callable[[], Variation | None],
 ) -> Example:
     """`run` gives the module's result, and its buffers and inputs afterwards."""
     leaves = torch.utils._pytree.tree_leaves
@@ -55,6 +56,7 @@ def example_of(
         lambda: named_outputs(torch, captured, *run()),
         lambda: _steps(torch, captured, values),
         others,
+        itself,
     )
 
 

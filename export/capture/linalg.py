@@ -11,14 +11,19 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
+from . import singular
+
 LARGEST: Final = 32
 """Columns: each is some twelve nodes."""
+SQUARINGS: Final = 16
+"""Of an exponential: a norm of 2^15, beyond which f32 has no digits left."""
 
 
-def decomposable(torch: Any, program: Any) -> bool:
+def needed(torch: Any, program: Any) -> bool:
     """Whether an operator of the table is in the program."""
     known = table(torch)
-    return any(n.op == "call_function" and n.target in known for n in program.graph.nodes)
+    calls = (n for n in program.graph.nodes if n.op == "call_function" and n.target in known)
+    return any(singular.is_of_values(n) for n in calls)
 
 
 def table(torch: Any) -> Mapping[Any, Callable[..., Any]]:
@@ -26,7 +31,8 @@ def table(torch: Any) -> Mapping[Any, Callable[..., Any]]:
     parts = (_triangles, _systems, _factors, _determinants, _reflections)
     made = {name: f for part in parts for name, f in part(torch).items()}
     aten = torch.ops.aten
-    return {getattr(aten, name).default: f for name, f in made.items() if hasattr(aten, name)}
+    ours = {getattr(aten, name).default: f for name, f in made.items() if hasattr(aten, name)}
+    return ours | singular.table(torch)
 
 
 def _count(a: Any, name: str) -> int:
@@ -178,6 +184,21 @@ def _systems(torch: Any) -> dict[str, Callable[..., Any]]:
             a = a @ a
         return torch.eye(a.shape[-1], dtype=a.dtype).expand(a.shape) if y is None else y.clone()
 
+    def matrix_exp(a: Any) -> Any:
+        """Of complex numbers; of real ones `aten_singular` has a Loop. Of A / 2^s, whose norm is at most 1/2, then squared s times."""
+        if not a.is_complex():
+            return NotImplemented
+        unit = torch.eye(a.shape[-1], dtype=a.dtype)
+        size = a.abs().sum(-2).amax(-1)
+        times = torch.clamp(torch.ceil(torch.log2(torch.clamp(size, min=0.25))) + 1, 0, SQUARINGS)
+        part = a * torch.exp2(-times)[..., None, None]
+        y = unit.expand(a.shape)
+        for k in range(16 if a.dtype == torch.complex128 else 9, 0, -1):
+            y = unit + part @ y / k
+        for k in range(SQUARINGS):
+            y = torch.where((times > k)[..., None, None], y @ y, y)
+        return y
+
     def tensorinv(a: Any, ind: int = 2) -> Any:
         lead, rest = a.shape[:ind], a.shape[ind:]
         return inverse(a.reshape(lead.numel(), -1)).reshape(*rest, *lead)
@@ -189,6 +210,7 @@ def _systems(torch: Any) -> dict[str, Callable[..., Any]]:
         "linalg_lu_solve": lu_solve, "lu_solve": old_lu_solve, "linalg_solve": solve, "linalg_solve_ex": solve_ex,
         "linalg_inv": inverse, "inverse": inverse, "linalg_inv_ex": inv_ex,
         "linalg_matrix_power": matrix_power, "matrix_power": matrix_power, "linalg_tensorinv": tensorinv,
+        "linalg_matrix_exp": matrix_exp,
     }  # fmt: skip
 
 

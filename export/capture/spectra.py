@@ -1,4 +1,5 @@
-"""Short-time Fourier transforms as frames, transforms and sums of what overlaps: what they are decomposed to on the traced graph."""
+"""Fourier transforms that PyTorch does not decompose, on the traced graph: short-time ones as frames, transforms and sums of what
+overlaps, inverse ones of Hermitian signals axis after axis."""
 
 from __future__ import annotations
 
@@ -69,5 +70,19 @@ def table(torch: Any) -> dict[Any, Callable[..., Any]]:
         missing = end - whole
         return torch.constant_pad_nd(y, [0, missing]) if length is not None and missing > 0 else y
 
+    def ihfftn(x: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+        """One axis after the other; PyTorch's own decomposition takes a view that cannot be traced."""
+        if dim is None:
+            dim = range(x.dim() - (x.dim() if s is None else len(s)), x.dim())
+        dim = [dim] if isinstance(dim, int) else list(dim)
+        y = torch.fft.ihfft(x, None if s is None else s[-1], dim[-1], norm)
+        return torch.fft.ifftn(y, None if s is None else s[:-1], dim[:-1], norm) if dim[1:] else y
+
+    def ihfft2(x: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+        return ihfftn(x, s, dim, norm)
+
     aten = torch.ops.aten
-    return {aten.stft.default: stft, aten.istft.default: istft}
+    return {
+        aten.stft.default: stft, aten.istft.default: istft,
+        aten.fft_ihfftn.default: ihfftn, aten.fft_ihfft2.default: ihfft2,
+    }  # fmt: skip

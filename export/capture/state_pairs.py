@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
-from . import linalg
+from . import empties, linalg, segments, truths, windows
 from .pairs import as_pairs, without_complex
 from .traced import decomposed
 from .unwritten import without_writes
@@ -51,7 +51,9 @@ def state_pairs(
         _clone_results_of_branches(torch, program.graph_module)
         without_writes(torch, program)
     try:
-        table = linalg.table(torch) if linalg.decomposable(torch, program) else {}
+        table: dict[Any, Any] = {}
+        for part in (linalg, segments, windows):
+            table |= part.table(torch) if part.needed(torch, program) else {}
         as_it_is = ours and not table and not _writes(torch, program)
         done = program if as_it_is else decomposed(program, table)
         real, notes = without_complex(torch, done, where, complex_pairs)
@@ -86,10 +88,12 @@ def state_pairs(
             kept.append((_number(torch, sig, graph, node, arg, f"{where}: output {name!r}"), name))
     kept += [(output, name) for output, name in signature.user_inputs_to_mutate.items()]
     written = tuple(signature.user_inputs_to_mutate.values())
+    empties.as_constants(torch, graph)
     _first_names(torch, graph)
     _known_parts(torch, graph)
     _dense_before_views(torch, graph)
     _tensors_for_numbers(torch, graph)
+    truths.as_numbers(torch, graph)
     specs = _clone_outputs(
         torch, sig, graph, node, [k for k, _ in kept] + [producer[t] for t in targets]
     )

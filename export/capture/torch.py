@@ -147,7 +147,7 @@ def _example(
             return subject.run(leaves, spec)
 
     maker = Maker(torch, subject, captured, example, varied, list(states.values()))
-    return example_of(torch, captured, run, example, maker.others)
+    return example_of(torch, captured, run, example, maker.others, maker.itself)
 
 
 def _limits(

@@ -19,14 +19,18 @@ from . import (
     aten,
     aten_bessel,
     aten_constants,
+    aten_counts,
     aten_gamma,
+    aten_norms,
     aten_places,
     aten_polynomials,
     aten_recurrent,
+    aten_singular,
     aten_special,
     aten_training,
     aten_waves,
     aten_whole,
+    singular,
 )
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
 from .registered import registered
@@ -53,6 +57,13 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
         table[torch.ops.pteron.lstm.default] = aten_recurrent.lstm
     if "pteron.recurrent.default" in used:
         table[torch.ops.pteron.recurrent.default] = aten_recurrent.recurrent
+    if singular.JACOBI in used:
+        table[torch.ops.pteron.jacobi.default] = aten_singular.jacobi
+    if singular.BASIS in used:
+        table[torch.ops.pteron.basis.default] = aten_singular.basis
+    if CHUNKED in used:
+        chunked = torch.ops.torch_nn._linear_cross_entropy_batch_chunked
+        table[chunked.default] = aten_training.linear_cross_entropy
     if AFFINE in used:
         table[torch.ops.torchao.dequantize_affine.default] = dequantize_affine
     if "transformers.grouped_mm_fallback.default" in used:
@@ -132,6 +143,7 @@ def choose_qparams(x: Any, quant_min: int, quant_max: int, eps: float, dtype: An
     return op.Cast(scale, to=DOUBLE), op.Cast(point, to=INT64)
 
 
+CHUNKED: Final = "torch_nn._linear_cross_entropy_batch_chunked.default"
 AFFINE: Final = "torchao.dequantize_affine.default"
 
 
@@ -182,6 +194,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_upsample_bicubic2d_aa.default": aten.antialiased("cubic"),
     "_grouped_mm.default": grouped_mm,
     "_int_mm.default": op.MatMulInteger,
+    "linalg_matrix_exp.default": aten_singular.matrix_exp,
     "scaled_dot_product_attention.default": aten.attention,
     "scalar_tensor.default": aten_constants.scalar_tensor,
     "full.default": aten_constants.full,
@@ -330,7 +343,9 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
         for name in names
         for overload in ("Tensor", "Scalar" if name.startswith("__") else "Tensor_Scalar")
     },
+    **aten_counts.TRANSLATED,
     **aten_gamma.TRANSLATED,
+    **aten_norms.TRANSLATED,
     **aten_polynomials.TRANSLATED,
     **aten_waves.TRANSLATED,
     "hstack.default": aten_places.hstack,

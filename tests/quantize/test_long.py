@@ -21,7 +21,6 @@ from onnx.reference import ReferenceEvaluator
 import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
-from pteron.pipeline import record
 from pteron.quantize.budget import Costs, moves, within
 from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.fit import AMONG
@@ -32,6 +31,7 @@ from pteron.quantize.quantize import Calibration, Method, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import bytes_of, read_recipe, targeted
 from pteron.quantize.report import QuantReport
+from pteron.recording import record
 from pteron.schema.errors import FileError, OutputError, QuantError, RecipeError
 
 

@@ -15,7 +15,6 @@ import pteron.export.graph as graphs
 from pteron.cli import main
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes.int8 import integer_nodes
-from pteron.pipeline import record
 from pteron.quantize import mix
 from pteron.quantize.activations import FLOAT, grids_of, observed, quantize_static
 from pteron.quantize.calibrate import calibrated
@@ -26,6 +25,7 @@ from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import targeted
 from pteron.quantize.report import QuantReport
 from pteron.quantize.units import units
+from pteron.recording import record
 from pteron.schema.errors import QuantError, RecipeError
 
 RNG = np.random.default_rng(11)

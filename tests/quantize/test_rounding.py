@@ -13,7 +13,6 @@ from onnx.reference import ReferenceEvaluator
 import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
-from pteron.pipeline import record
 from pteron.quantize import statistics
 from pteron.quantize.encode import blocks, elements
 from pteron.quantize.encode.format import BlockFormat
@@ -25,6 +24,7 @@ from pteron.quantize.recipe import recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.samples import samples
 from pteron.quantize.search import search
+from pteron.recording import record
 from pteron.schema.errors import QuantError, RecipeError
 
 EACH = pytest.mark.parametrize("fmt", ENCODERS, ids=lambda f: f.name)

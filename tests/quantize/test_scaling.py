@@ -14,7 +14,6 @@ from pteron.export import graph as g
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.save import save_onnx
 from pteron.export.graph.text import onnx_text
-from pteron.pipeline import record
 from pteron.quantize import folds, scaling
 from pteron.quantize.folds import Shapes, fold
 from pteron.quantize.layers import layers
@@ -24,6 +23,7 @@ from pteron.quantize.readings import reading
 from pteron.quantize.recipe import Recipe, recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.statistics import Statistics, collect, spilled
+from pteron.recording import record
 from pteron.schema.errors import RecipeError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

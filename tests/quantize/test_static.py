@@ -228,7 +228,7 @@ def product() -> ir.Model:
 def test_our_runtime_and_the_reference_evaluator_see_the_same_ranges() -> None:
     from passes.static import reference
 
-    from pteron.pipeline import record
+    from pteron.recording import record
 
     rng = np.random.default_rng(0)
     samples = [{"x": rng.standard_normal((n, 7)).astype(np.float32)} for n in (1, 3, 1)]

@@ -18,11 +18,11 @@ from passes.static import reference
 
 import pteron
 from pteron.export.graph.text import onnx_text
-from pteron.pipeline import record
 from pteron.quantize.journal import Journal, journal
 from pteron.quantize.quantize import Calibration, Method, quantize_activations
 from pteron.quantize.recipe import Recipe, recipe
 from pteron.quantize.recipe_file import targeted
+from pteron.recording import record
 
 
 def network(depth: int = 4, channels: int = 12) -> tuple[ir.Model, dict[str, np.ndarray]]:

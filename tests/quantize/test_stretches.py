@@ -17,10 +17,10 @@ from pteron.export import graph as graphs
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
-from pteron.pipeline import record
 from pteron.quantize.layers import layers
 from pteron.quantize.statistics import collect
 from pteron.quantize.stretches import Order, in_stretches
+from pteron.recording import record
 
 WIDTH, DEPTH = 32, 5
 

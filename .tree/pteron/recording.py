@@ -1,0 +1,1 @@
+../../bindings/pteron/recording.py

@@ -1,0 +1,113 @@
+"""Translations of aten operators that count, join or cut by data, which torch.onnx lacks or has in part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from pteron.schema.errors import ModelError
+
+from .aten import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    INT32,
+    INT64,
+    counting,
+    extent,
+    full_like,
+    ints,
+    number,
+    op,
+    rank,
+)
+
+KINDS: Final = {"add": "add", "multiply": "mul"}
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number from 0 on stands in `x`, or the sum of its weights."""
+    places = op.Cast(x, to=INT64)
+    one = op.Constant(value_ints=[1])
+    most = op.ReduceMax(
+        op.Concat(places, op.Constant(value_ints=[-1]), axis=0), ints(0), keepdims=1
+    )
+    size = op.Max(op.Add(most, one), op.Constant(value_ints=[minlength]))
+    kind = INT64 if weights is None else FLOAT if weights.dtype.value == FLOAT else DOUBLE
+    zero = op.Cast(op.Constant(value_int=0), to=kind)
+    values = op.Expand(op.Cast(op.Constant(value_int=1), to=kind), op.Shape(places))
+    if weights is not None:
+        values = op.Cast(weights, to=kind)
+    return op.ScatterElements(op.Expand(zero, size), places, values, axis=0, reduction="add")
+
+
+def nonzero_static(x: Any, *, size: Any, fill_value: int = -1) -> Any:
+    """The first `size` places of what is not 0, filled up."""
+    found = op.Transpose(op.NonZero(x), perm=[1, 0])
+    count = op.Reshape(number(size), ints(1))
+    behind = op.Concat(count, op.Shape(found, start=1, end=2), axis=0)
+    filled = op.Concat(found, op.Expand(op.Constant(value_int=fill_value), behind), axis=0)
+    return op.Slice(filled, ints(0), count, ints(0))
+
+
+def resize(x: Any, size: Any, memory_format: Any = None) -> Any:
+    """The first elements in another shape; memory behind the last holds what it held."""
+    sizes = [*size, *x.shape]
+    if not all(isinstance(n, int) for n in sizes) or math.prod(size) > math.prod(x.shape):
+        raise ModelError(
+            f"resize of {list(x.shape)} to {list(size)}: expected no more elements than there are: the others would be memory that "
+            "nothing wrote; make a new tensor"
+        )
+    flat = op.Slice(op.Reshape(x, ints(-1)), ints(0), ints(math.prod(size)), ints(0))
+    return op.Reshape(flat, ints(*size), allowzero=1)
+
+
+def scatter(x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
+    """Sums or products where an index stands several times."""
+    if not hasattr(source, "dtype"):
+        source = op.Expand(full_like(x, source), op.Shape(index))
+    wide = op.Cast(x, to=INT32) if x.dtype.value == BOOL else x
+    source = op.CastLike(source, wide)
+    if rank(x) == 0:
+        flat = (op.Reshape(t, ints(-1)) for t in (wide, index, source))
+        y = op.Squeeze(op.ScatterElements(*flat, axis=0, reduction=KINDS[reduce]), ints(0))
+    else:
+        axes = ints(*range(rank(x)))
+        source = op.Slice(source, ints(*[0] * rank(x)), op.Shape(index), axes)
+        y = op.ScatterElements(wide, index, source, axis=dim, reduction=KINDS[reduce])
+    return op.Cast(y, to=x.dtype.value)
+
+
+def trunc(x: Any) -> Any:
+    """Towards zero; integers are whole."""
+    if not x.dtype.is_floating_point():
+        return op.Identity(x)
+    return op.Where(op.Less(x, full_like(x, 0)), op.Ceil(x), op.Floor(x))
+
+
+def runs_along(x: Any, dim: int) -> tuple[Any, Any, Any]:
+    """Each run of equal slices along an axis once; where each went; how long the runs are."""
+    axis = dim % rank(x)
+    size = extent(x, axis)
+    perm = [axis, *(a for a in range(rank(x)) if a != axis)]
+    rows = op.Reshape(
+        op.Transpose(x, perm=perm), op.Concat(op.Reshape(size, ints(1)), ints(-1), axis=0)
+    )
+    by = op.Cast(rows, to=INT64) if x.dtype.value == BOOL else rows
+    end, none, one = ints(2**63 - 1), ints(0), ints(1)
+    equal = op.Equal(op.Slice(by, one, end, none), op.Slice(by, none, ints(-1), none))
+    differs = op.ReduceMax(op.Cast(op.Not(equal), to=INT64), one, keepdims=0)
+    first = op.Slice(op.Expand(op.Constant(value_int=1), op.Reshape(size, one)), none, one, none)
+    begins = op.Concat(first, differs, axis=0)
+    place = op.Compress(counting(size), op.Cast(begins, to=BOOL), axis=0)
+    ends = op.Concat(op.Slice(place, one, end, none), op.Reshape(size, one), axis=0)
+    inverse = op.Sub(op.CumSum(begins, op.Constant(value_int=0)), op.Constant(value_int=1))
+    y = op.Compress(x, op.Cast(begins, to=BOOL), axis=axis)
+    return y, inverse, op.Sub(ends, place)
+
+
+TRANSLATED: Final[dict[str, Callable[..., Any]]] = {
+    "bincount.default": bincount, "nonzero_static.default": nonzero_static, "resize.default": resize,
+    "scatter.reduce": scatter, "scatter.value_reduce": scatter, "trunc.default": trunc,
+}  # fmt: skip

@@ -1,0 +1,216 @@
+"""Singular values, eigenvalues of Hermitian matrices and what PyTorch makes of them, on the traced graph, around operators of our own:
+`pteron::jacobi`, a loop of rotations, and `pteron::basis`, which `aten_singular` writes. Source: Golub and Van Loan 2013, sections 8.5, 8.6.3.
+
+Vectors are unique up to a sign (a complex factor of length 1; where values are equal, a rotation among them), which PyTorch leaves open.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from pteron.schema.errors import ModelError
+
+MOST: Final = 256
+"""Columns: a run takes time with the third power."""
+NEAR: Final = 1e-4
+"""Of the whole: what rounding may cost."""
+JACOBI, BASIS = "pteron.jacobi.default", "pteron.basis.default"
+FREE: Final = (JACOBI, BASIS)
+"""Operators that leave signs open."""
+WHOLE: Final = (
+    *("linalg_eigh", "linalg_eigvalsh", "linalg_svd", "linalg_svdvals", "svd", "linalg_pinv"),
+    *("pinverse", "linalg_matrix_rank", "linalg_cond", "nuclear_norm"),
+)
+"""Operators that PyTorch writes with those of `_factorizations`,"""
+NORMS: Final = ("linalg_norm", "linalg_matrix_norm")
+"""and those that it does for some orders."""
+ORDERS: Final = (2, -2, "nuc")
+
+
+@functools.cache
+def library(torch: Any) -> Any:
+    """Defines the two operators; what it gives must live as long as they do. A complex matrix is its real and its imaginary part, and
+    a result has an axis of 2 in front; of a real one `im` is None.
+
+    jacobi(re, im) of a matrix A [.., m, n]: the rows [.., n, m + n], in any order, of (A V | V) transposed, V unitary such that the
+    columns of A V are orthogonal.
+    basis(re, im, count) of U [.., m, n], whose columns are orthonormal, or 0 from one on: [.., m, count], these columns, and any for
+    those that are 0 or lack.
+    """
+    made = torch.library.Library("pteron", "FRAGMENT")
+    made.define("jacobi(Tensor re, Tensor? im) -> Tensor")
+    made.define("basis(Tensor re, Tensor? im, int count) -> Tensor")
+
+    def jacobi(re: Any, im: Any = None) -> Any:
+        a = _whole(torch, re, im)
+        v = torch.linalg.svd(a, full_matrices=a.shape[-2] < a.shape[-1])[2].mH
+        return _parts(torch, torch.cat([a @ v, v], -2).mT.contiguous())
+
+    def basis(re: Any, im: Any, count: int) -> Any:
+        u = _whole(torch, re, im)
+        q = torch.linalg.qr(u, "complete")[0][..., :count]
+        is_some = (u.abs().sum(-2, keepdim=True) > 0).expand(u.shape)
+        n = u.shape[-1]
+        q = torch.cat([torch.where(is_some, u, q[..., :n]), q[..., n:]], -1)
+        return _parts(torch, q.contiguous())
+
+    def like(re: Any, im: Any, *shape: Any) -> Any:
+        return re.new_empty(*([] if im is None else [2]), *re.shape[:-2], *shape)
+
+    def jacobi_like(re: Any, im: Any = None) -> Any:
+        m, n = re.shape[-2:]
+        return like(re, im, n, m + n)
+
+    def basis_like(re: Any, im: Any, count: int) -> Any:
+        return like(re, im, re.shape[-2], count)
+
+    for name, real, fake in (("jacobi", jacobi, jacobi_like), ("basis", basis, basis_like)):
+        made.impl(name, real, "CPU")
+        torch.library.register_fake(f"pteron::{name}", fake, lib=made)
+    return made
+
+
+def _whole(torch: Any, re: Any, im: Any) -> Any:
+    return re if im is None else torch.complex(re, im)
+
+
+def _parts(torch: Any, x: Any) -> Any:
+    return torch.stack([x.real, x.imag]) if x.is_complex() else x
+
+
+def is_right(torch: Any, target: Any, got: Any, re: Any, im: Any, count: int = 0) -> bool:
+    """Whether this may be the operator's result: nothing else is known of vectors with free signs."""
+    a = _whole(torch, re, im).to(torch.complex128)
+    made = _whole(torch, *((got, None) if im is None else got.unbind(0))).to(torch.complex128)
+    m, n = a.shape[-2:]
+    if str(target) == BASIS:
+        is_some = a.abs().sum(-2, keepdim=True) > 0
+        away = [_unlike_unit(torch, made), torch.where(is_some, made[..., :n] - a, 0.0)]
+    else:
+        b, v = made[..., :m], made[..., m:]
+        size = a.abs().square().sum((-2, -1), keepdim=True).sqrt()
+        inner = b @ b.mH
+        off = inner - torch.diag_embed(inner.diagonal(dim1=-2, dim2=-1))
+        away = [_unlike_unit(torch, v.mT), (b - v @ a.mT) / size, off / size.square()]
+    return not any(bool((x.abs() > NEAR).any()) for x in away)
+
+
+def _unlike_unit(torch: Any, columns: Any) -> Any:
+    return columns.mH @ columns - torch.eye(columns.shape[-1])
+
+
+def table(torch: Any) -> dict[Any, Callable[..., Any]]:
+    """Decompositions by aten's operators."""
+    library(torch)
+    aten, composite = torch.ops.aten, torch._C.DispatchKey.CompositeImplicitAutograd
+    found: dict[Any, Callable[..., Any]] = {}
+    for name in (*WHOLE, *NORMS):
+        packet = getattr(aten, name, None)
+        for overload in packet.overloads() if packet is not None else ():
+            whole = getattr(packet, overload)
+            if whole.has_kernel_for_dispatch_key(composite) and not whole._schema.is_mutable:
+                found[whole] = functools.partial(whole._op_dk, composite)  # past this table
+    for name, function in _factorizations(torch).items():
+        packet, overload = name.split(".")
+        found[getattr(getattr(aten, packet), overload)] = function
+    return found
+
+
+def is_of_values(node: Any) -> bool:
+    """Whether the operator of the table takes singular values: most norms do not."""
+    return node.target._opname not in NORMS or any(
+        order in ORDERS and not isinstance(order, bool)
+        for order in (*node.args[1:2], node.kwargs.get("ord"))
+        if isinstance(order, (int, float, str))
+    )
+
+
+def _rows(torch: Any, a: Any) -> tuple[Any, Any, Any]:
+    """Lengths of the columns of A V, descending, and (A V)^T and V^T in their order."""
+    m, n = a.shape[-2:]
+    if not (isinstance(m, int) and isinstance(n, int)) or n > MOST:
+        raise ModelError(
+            f"singular values or eigenvalues of matrices {[m, n]}: expected sizes that are fixed, the smaller one up to {MOST}; "
+            "compute them outside of the module, or register a translation: pteron.export.translation"
+        )
+    size = a.abs()
+    scale = (size.amax if m * n else size.sum)((-2, -1), keepdim=True)
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    even = a / scale
+    if a.is_complex():
+        rows = torch.complex(*torch.ops.pteron.jacobi(even.real, even.imag).unbind(0))
+    else:
+        rows = torch.ops.pteron.jacobi(even, None)
+    squares = rows[..., :m].abs().square().sum(-1)
+    lengths, order = squares.sort(-1, descending=True)
+    rows = torch.gather(rows, -2, order.unsqueeze(-1).expand(rows.shape))
+    return lengths.sqrt() * scale.squeeze(-1), rows[..., :m] * scale, rows[..., m:]
+
+
+def _factorizations(torch: Any) -> dict[str, Callable[..., Any]]:
+    def eigh(a: Any, uplo: str = "L", compute_v: bool = True) -> Any:
+        """Of A + c 1, whose eigenvalues lie between |A| and 3 |A|: there the singular vectors are A's eigenvectors."""
+        n = a.shape[-1]
+        half = a.tril(-1) if uplo.upper() == "L" else a.triu(1)
+        middle = torch.eye(n, dtype=a.dtype) * (a.real if a.is_complex() else a)
+        a = half + half.mH + middle
+        shift = 2 * (a.abs().sum(-1).amax(-1) if n else a.abs().sum((-2, -1)))
+        unit = torch.eye(n, dtype=a.dtype)
+        v = _rows(torch, a + shift[..., None, None] * unit)[2].mT.flip(-1)
+        values = (v.conj() * (a @ v)).sum(-2)
+        values, order = (values.real if a.is_complex() else values).sort(-1)
+        v = torch.gather(v, -1, order.unsqueeze(-2).expand(v.shape))
+        return values, v if compute_v else torch.empty(0, dtype=a.dtype)
+
+    def svd(
+        a: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
+    ) -> Any:
+        m, n = a.shape[-2:]
+        if m < n:
+            u, s, vh = svd(a.mH, full_matrices, compute_uv)
+            return (vh.mH.clone(), s, u.mH.clone()) if compute_uv else (u, s, vh)
+        s, rows, v = _rows(torch, a)
+        none = torch.empty(0, dtype=a.dtype)
+        if not compute_uv:
+            return none, s, none
+        return _basis(torch, s, rows, full_matrices), s, v.conj()
+
+    def pinv(a: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+        if not a.numel():
+            return a.mT.clone()
+        if hermitian:
+            s, left = eigh(a)
+            right = left.mH
+        else:
+            left, s, right = svd(a)
+        size = s.abs()
+        usual = torch.full_like(size[..., 0], max(a.shape[-2:]) * torch.finfo(s.dtype).eps)
+        if rtol is None:
+            rtol = usual if atol is None else torch.where(atol > 0, torch.zeros_like(usual), usual)
+        least = rtol * size.amax(-1)
+        least = (least if atol is None else torch.maximum(atol.to(least.dtype), least)).unsqueeze(
+            -1
+        )
+        by = torch.where(size > least, 1 / s, torch.zeros_like(s)).unsqueeze(-2)
+        return (right.mH * by) @ left.mH
+
+    return {
+        "_linalg_eigh.default": eigh, "_linalg_svd.default": svd, "linalg_pinv.atol_rtol_tensor": pinv,
+    }  # fmt: skip
+
+
+def _basis(torch: Any, s: Any, rows: Any, is_full: bool) -> Any:
+    """The rows' directions as columns, where they are none any that are orthogonal to the others."""
+    n, m = rows.shape[-2:]
+    if not n:
+        unit = torch.eye(m, m if is_full else 0, dtype=rows.dtype)
+        return unit.expand(*rows.shape[:-2], *unit.shape).clone()
+    is_some = s > s.amax(-1, keepdim=True) * (m * torch.finfo(s.dtype).eps)
+    by = torch.where(is_some, s, torch.ones_like(s)).unsqueeze(-1)
+    u = torch.where(is_some.unsqueeze(-1), rows / by, torch.zeros_like(rows)).mT
+    count = m if is_full else n
+    if not u.is_complex():
+        return torch.ops.pteron.basis(u, None, count)
+    return torch.complex(*torch.ops.pteron.basis(u.real, u.imag, count).unbind(0))

@@ -1,0 +1,81 @@
+"""Singular values, eigenvalues of Hermitian matrices, and what PyTorch makes of them; compared with eager."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from models.test_operators import randn
+
+import pteron
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+pytest.importorskip("pteron._pteron", reason="the C runtime is not built")
+L = torch.linalg
+
+
+class Each(torch.nn.Module):
+    """What does not depend on signs."""
+
+    def forward(self, x: Any) -> Any:
+        u, s, vh = L.svd(x)
+        w, v = L.eigh(x[..., :3, :])
+        return {
+            "whole": u[..., :3] * s.unsqueeze(-2) @ vh, "s": s, "unit": u.mT @ u, "w": w, "v": v.abs(), "pinv": L.pinv(x.mT),
+            "rank": L.matrix_rank(x), "two": L.norm(x, 2, (-2, -1)),
+        }  # fmt: skip
+
+
+def test_values_and_vectors(tmp_path: Path) -> None:
+    low = randn(2, 4, 1) * torch.tensor([1.0, 2.0, -3.0])
+    cases = [randn(2, 4, 3), low, 1e-12 * randn(2, 4, 3)]
+    pteron.export_model(Each(), tmp_path / "m.pte", args=(cases[0],), check=False)
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    for x in cases:
+        got = model.run({"x": x})
+        for name, want in Each()(x).items():
+            near = 1e-4 * float(want.abs().max())
+            np.testing.assert_allclose(got[name], want, rtol=0, atol=near, err_msg=name)
+
+
+def test_complex_ones(tmp_path: Path) -> None:
+    class Module(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            z = torch.view_as_complex(x)
+            u, s, vh = L.svd(z, full_matrices=False)
+            return torch.view_as_real(u * s @ vh), s, (u.mH @ u).abs()
+
+    cases = [randn(4, 3, 2), randn(4, 3, 2) * torch.tensor([1.0, 0.0])]
+    pteron.export_model(Module(), tmp_path / "m.pte", args=(cases[0],), check=False)
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    for x in cases:
+        for got, want in zip(model(x), Module()(x), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def test_the_check_leaves_the_signs_of_vectors_open() -> None:
+    class Module(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return L.svd(x)[0] + 1
+
+    pteron.export_model(Module(), args=(randn(3, 3),))
+
+
+def test_rows_that_are_not_orthogonal_are_found() -> None:
+    from pteron.export.capture.singular import is_right, library
+
+    library(torch)
+    a = randn(5, 3)
+    jacobi, basis = torch.ops.pteron.jacobi.default, torch.ops.pteron.basis.default
+    rows = jacobi(a, None)
+    assert is_right(torch, jacobi, rows, a, None) and is_right(
+        torch, jacobi, -rows.flip(0), a, None
+    )
+    assert not is_right(torch, jacobi, rows * 1.01, a, None)
+    assert not is_right(torch, jacobi, torch.cat([a.mT, torch.eye(3)], 1), a, None)
+    u = torch.eye(3, 2)
+    assert is_right(torch, basis, torch.eye(3) * torch.tensor([1, 1, -1]), u, None, 3)
+    assert not is_right(torch, basis, torch.eye(3) * torch.tensor([1, -1, 1]), u, None, 3)
