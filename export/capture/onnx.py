@@ -251,7 +251,10 @@ def files_of(path: Path) -> list[Path]:
     except (ModelError, OSError):  # capture will say so
         return [path]
     tensors = (t for _, t in (*_tensors(model), *_function_tensors(model)))
-    return [path, *{Path(t.path) for t in tensors if isinstance(t, ir.ExternalTensor)}]
+    outside = [Path(t.path) for t in tensors if isinstance(t, ir.ExternalTensor)]
+    return list(
+        {p.resolve(): p for p in (*outside, path)}.values()
+    )  # weights in a large file are read from it, too
 
 
 def _check_external(model: ir.Model, where: str) -> None:

@@ -11,7 +11,7 @@ import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from pteron.export.capture.onnx import capture_onnx
+from pteron.export.capture.onnx import capture_onnx, files_of
 from pteron.export.graph.save import save_onnx
 from pteron.export.graph.weights import read
 from pteron.export.graph.wire import without_weights
@@ -112,3 +112,16 @@ def test_a_written_model_has_the_bytes_of_its_protobuf(tmp_path: Path):
     assert (tmp_path / "out.onnx").read_bytes() == whole
     found = {t.name: t for t in onnx.load(tmp_path / "out.onnx").graph.initializer}
     assert (numpy_helper.to_array(found["w"]) == array).all()
+
+
+def test_a_file_is_one_of_the_models_files_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = model(numpy_helper.from_array(np.zeros((300, 300), np.float32), "w"))
+    onnx.save(made, tmp_path / "one.onnx")
+    onnx.save(made, tmp_path / "two.onnx", save_as_external_data=True, location="w.bin")
+    monkeypatch.chdir(tmp_path)
+    for folder in (Path(), tmp_path):
+        assert files_of(folder / "one.onnx") == [folder / "one.onnx"]
+        assert {p.name for p in files_of(folder / "two.onnx")} == {"two.onnx", "w.bin"}
+        assert len(files_of(folder / "two.onnx")) == 2
