@@ -18,9 +18,9 @@ from .aten_loops import anywhere, loop, loop_while
 
 SWEEPS: Final = 24
 """At most; some eight are usual."""
-ENOUGH: Final = 1e-6
+ENOUGH: Final = {FLOAT: 1e-6, DOUBLE: 1e-13}
 """The cosine between two columns that are orthogonal."""
-SMALL: Final = 1e-14
+SMALL: Final = {FLOAT: 1e-14, DOUBLE: 1e-28}
 """Of the longest column's square: a column below is rounding, whose direction means nothing."""
 
 
@@ -33,7 +33,7 @@ def jacobi(re: Any, im: Any = None) -> Any:
 
     def step(i: Any, clean: Any, *now: Any) -> Any:
         halves = [_halves(x, n) for x in now]
-        pairs, is_clean = _rotated([h[:2] for h in halves], m)
+        pairs, is_clean = _rotated([h[:2] for h in halves], m, re.dtype.value)
         after = [
             op.Gather(op.Concat(*pair, *h[2:], axis=1), order, axis=1)
             for pair, h in zip(pairs, halves, strict=True)
@@ -89,7 +89,7 @@ def _round(n: int) -> list[int]:
     return order
 
 
-def _rotated(pairs: Any, m: Any) -> tuple[list[list[Any]], Any]:
+def _rotated(pairs: Any, m: Any, dtype: int) -> tuple[list[list[Any]], Any]:
     """The rows of each pair made orthogonal in their first m elements; and whether all were."""
     heads = [[op.Slice(x, ints(0), ints(m), ints(2)) for x in pair] for pair in pairs]
     alpha, beta = (_total([op.Mul(h[k], h[k]) for h in heads]) for k in (0, 1))
@@ -101,8 +101,8 @@ def _rotated(pairs: Any, m: Any) -> tuple[list[list[Any]], Any]:
         cross = _total([op.Mul(p, qi), op.Neg(op.Mul(pi, q))])
         length = op.Sqrt(op.Add(op.Mul(inner, inner), op.Mul(cross, cross)))
     longest = op.ReduceMax(op.Max(alpha, beta), ints(1), keepdims=1)
-    is_some = op.Greater(op.Min(alpha, beta), op.Mul(longest, full_like(inner, SMALL)))
-    most = op.Mul(op.Sqrt(op.Mul(alpha, beta)), full_like(inner, ENOUGH))
+    is_some = op.Greater(op.Min(alpha, beta), op.Mul(longest, full_like(inner, SMALL[dtype])))
+    most = op.Mul(op.Sqrt(op.Mul(alpha, beta)), full_like(inner, ENOUGH[dtype]))
     is_done = op.LessOrEqual(length, most)
     by = op.Where(op.Equal(length, zero), one, length)
     zeta = op.Div(op.Sub(beta, alpha), op.Add(by, by))

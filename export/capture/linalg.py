@@ -12,6 +12,7 @@ from typing import Any, Final
 from pteron.schema.errors import ModelError
 
 from . import singular
+from .traced import calls
 
 LARGEST: Final = 32
 """Columns: each is some twelve nodes."""
@@ -22,8 +23,7 @@ SQUARINGS: Final = 16
 def needed(torch: Any, program: Any) -> bool:
     """Whether an operator of the table is in the program."""
     known = table(torch)
-    calls = (n for n in program.graph.nodes if n.op == "call_function" and n.target in known)
-    return any(singular.is_of_values(n) for n in calls)
+    return any(n.target in known and singular.is_of_values(n) for n in calls(torch, program))
 
 
 def table(torch: Any) -> Mapping[Any, Callable[..., Any]]:

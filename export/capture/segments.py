@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .traced import calls
+
 
 def table(torch: Any) -> dict[Any, Callable[..., Any]]:
     """Decompositions of aten's operators, with their parameters."""
@@ -20,7 +22,7 @@ def table(torch: Any) -> dict[Any, Callable[..., Any]]:
 
 def needed(torch: Any, program: Any) -> bool:
     known = table(torch)
-    return any(n.op == "call_function" and n.target in known for n in program.graph.nodes)
+    return any(node.target in known for node in calls(torch, program))
 
 
 def _edges(torch: Any, bins: int, low: Any, high: Any) -> Any:

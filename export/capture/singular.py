@@ -144,9 +144,21 @@ def _rows(torch: Any, a: Any) -> tuple[Any, Any, Any]:
     else:
         rows = torch.ops.pteron.jacobi(even, None)
     squares = rows[..., :m].abs().square().sum(-1)
-    lengths, order = squares.sort(-1, descending=True)
+    order = _descending(torch, squares)
+    lengths = torch.gather(squares, -1, order)
     rows = torch.gather(rows, -2, order.unsqueeze(-1).expand(rows.shape))
     return lengths.sqrt() * scale.squeeze(-1), rows[..., :m] * scale, rows[..., m:]
+
+
+def _descending(torch: Any, x: Any) -> Any:
+    """The places of the last axis, the largest element's first. f64, which no kernel orders, by how many elements come before each."""
+    if x.dtype != torch.float64:
+        return x.argsort(-1, descending=True)
+    places = torch.arange(x.shape[-1])
+    one, other = x.unsqueeze(-1), x.unsqueeze(-2)
+    is_before = (other > one) | ((other == one) & (places < places.unsqueeze(-1)))
+    is_there = is_before.sum(-1).unsqueeze(-2) == places.unsqueeze(-1)
+    return (is_there * places).sum(-1).clamp(max=max(x.shape[-1] - 1, 0))  # NaN comes before none
 
 
 def _factorizations(torch: Any) -> dict[str, Callable[..., Any]]:
@@ -160,7 +172,9 @@ def _factorizations(torch: Any) -> dict[str, Callable[..., Any]]:
         unit = torch.eye(n, dtype=a.dtype)
         v = _rows(torch, a + shift[..., None, None] * unit)[2].mT.flip(-1)
         values = (v.conj() * (a @ v)).sum(-2)
-        values, order = (values.real if a.is_complex() else values).sort(-1)
+        values = values.real if a.is_complex() else values
+        order = _descending(torch, values).flip(-1)
+        values = torch.gather(values, -1, order)
         v = torch.gather(v, -1, order.unsqueeze(-2).expand(v.shape))
         return values, v if compute_v else torch.empty(0, dtype=a.dtype)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import onnx_ir as ir
@@ -22,6 +22,13 @@ from .guards import InexpressibleError, Reader, settle
 
 INNER: Final = re.compile(r"/torch/(_|fx/|utils/)")
 """Files of torch where an operator asks for sizes, not the module."""
+
+
+def calls(torch: Any, program: Any) -> Iterator[Any]:
+    """The calls of the program's graph and of those that its operators run (branches, autocast)."""
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            yield from (node for node in module.graph.nodes if node.op == "call_function")
 
 
 def decomposed(program: Any, table: Mapping[Any, Any]) -> Any:

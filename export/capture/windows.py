@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .traced import calls
+
 Places = tuple[Any, Any]
 """Of an axis [results, taps]: which element each tap reads, and whether it is one."""
 
@@ -14,8 +16,8 @@ Places = tuple[Any, Any]
 def needed(torch: Any, program: Any) -> bool:
     """Whether the program has one of the operators: of integers with sizes that are fixed, or of drawn windows."""
     known, always = table(torch), drawn(torch)
-    calls = [n for n in program.graph.nodes if n.op == "call_function" and n.target in known]
-    return any(n.target in always or _is_whole(n) for n in calls)
+    found = [node for node in calls(torch, program) if node.target in known]
+    return any(node.target in always or _is_whole(node) for node in found)
 
 
 def _is_whole(node: Any) -> bool:

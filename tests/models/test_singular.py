@@ -79,3 +79,20 @@ def test_rows_that_are_not_orthogonal_are_found() -> None:
     u = torch.eye(3, 2)
     assert is_right(torch, basis, torch.eye(3) * torch.tensor([1, 1, -1]), u, None, 3)
     assert not is_right(torch, basis, torch.eye(3) * torch.tensor([1, -1, 1]), u, None, 3)
+
+
+class Wide(torch.nn.Module):
+    """As kornia asks for them: in f64, and where autocast is off."""
+
+    def forward(self, x: Any) -> Any:
+        with torch.autocast(x.device.type, enabled=False):
+            u, s, vh = torch.linalg.svd(x.to(torch.float64), full_matrices=False)
+        return (u * s.unsqueeze(-2) @ vh).to(x.dtype), s.to(x.dtype)
+
+
+def test_wide_ones_in_a_graph_inside(tmp_path: Path) -> None:
+    x = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(0))
+    pteron.export_model(Wide(), tmp_path / "m.pte", args=(x,))
+    got = list(pteron.load(tmp_path / "m.pte", threads=1).run({"x": x}).values())
+    np.testing.assert_allclose(got[0], x, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(got[1], Wide()(x)[1], rtol=1e-5)
