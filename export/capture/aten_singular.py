@@ -18,8 +18,8 @@ from .aten_loops import anywhere, loop, loop_while
 
 SWEEPS: Final = 24
 """At most; some eight are usual."""
-ENOUGH: Final = {FLOAT: 1e-6, DOUBLE: 1e-13}
-"""The cosine between two columns that are orthogonal."""
+ENOUGH: Final = {FLOAT: 2.0**-23, DOUBLE: 2.0**-52}
+"""Times the root of their length: the cosine between two columns that are orthogonal, twice that of LAPACK's gesvj."""
 SMALL: Final = {FLOAT: 1e-14, DOUBLE: 1e-28}
 """Of the longest column's square: a column below is rounding, whose direction means nothing."""
 
@@ -102,7 +102,7 @@ def _rotated(pairs: Any, m: Any, dtype: int) -> tuple[list[list[Any]], Any]:
         length = op.Sqrt(op.Add(op.Mul(inner, inner), op.Mul(cross, cross)))
     longest = op.ReduceMax(op.Max(alpha, beta), ints(1), keepdims=1)
     is_some = op.Greater(op.Min(alpha, beta), op.Mul(longest, full_like(inner, SMALL[dtype])))
-    most = op.Mul(op.Sqrt(op.Mul(alpha, beta)), full_like(inner, ENOUGH[dtype]))
+    most = op.Mul(op.Sqrt(op.Mul(alpha, beta)), full_like(inner, math.sqrt(m) * ENOUGH[dtype]))
     is_done = op.LessOrEqual(length, most)
     by = op.Where(op.Equal(length, zero), one, length)
     zeta = op.Div(op.Sub(beta, alpha), op.Add(by, by))
