@@ -562,8 +562,14 @@ def antialiased(mode: str) -> Any:
         if scales_h and scales_w:
             scales = op.Constant(value_floats=[1.0, 1.0, scales_h, scales_w])
             y = op.Resize(x, None, scales, **how)
-            sizes = zip(x.shape[2:], (scales_h, scales_w), output_size, strict=True)
-            if all(int(n * scale) == size for n, scale, size in sizes if isinstance(n, int)):
+            of_axes = zip(x.shape[2:], (scales_h, scales_w), output_size, strict=True)
+            made = [(int(n * scale), size) for n, scale, size in of_axes if isinstance(n, int)]
+            if any(count < size for count, size in made):
+                raise ValueError(
+                    f"antialiased resizing of {list(x.shape[2:])} by {scales_h}, {scales_w} to {list(output_size)}: "
+                    "ONNX makes no more elements than the scales say; leave the scales out"
+                )
+            if all(count == size for count, size in made):
                 return y
             return op.Slice(y, ints(0, 0), op.Cast(output_size, to=INT64), ints(2, 3))
         front = op.Shape(x, start=0, end=2)

@@ -75,6 +75,18 @@ def test_interpolate(tmp_path: Path, axes: int) -> None:
     agree(tmp_path, list(resizes(axes)), *SHAPES[axes])
 
 
+def filtered(x: Any, size: Any, scales: Any) -> Any:
+    return torch.ops.aten._upsample_bilinear2d_aa(x, size, False, *scales)
+
+
+def test_scales_beside_other_sizes(tmp_path: Path) -> None:
+    scales = (0.8, 0.6)  # of 5 x 6: 4 x 3
+    fitting = [(filtered, {"size": size, "scales": scales}) for size in ([4, 3], [3, 3], [4, 2])]
+    agree(tmp_path, fitting, 1, 2, 5, 6)
+    with pytest.raises(pteron.ModelError, match="no more elements than the scales say"):
+        agree(tmp_path, [(filtered, {"size": [4, 4], "scales": scales})], 1, 2, 5, 6)
+
+
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_pools(tmp_path: Path, axes: int) -> None:
     most = getattr(F, f"max_pool{axes}d")
