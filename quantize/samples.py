@@ -82,6 +82,11 @@ def _of_files(model: ir.Model, path: Path) -> Iterator[Sample]:
         yield from samples_of(model, _arrays(model, file), file.name)
 
 
+def memory_order(x: Array) -> tuple[int, ...]:
+    """The axes of an array as they lie in memory, the slowest first."""
+    return tuple(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
+
+
 class _Checked:
     """The first samples of a source, checked on the way."""
 

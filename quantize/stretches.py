@@ -23,7 +23,7 @@ from onnx_ir.analysis import analyze_implicit_usage
 
 import pteron.export.graph as graphs
 
-from .samples import Runner, Sample
+from .samples import Runner, Sample, memory_order
 
 KEPT = (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.FLOAT16)
 """What files take, and what is worth one."""
@@ -140,7 +140,7 @@ class _Held:
     parts: list[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]]]
 
     def append(self, x: NDArray[Any]) -> None:
-        order = tuple(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
+        order = memory_order(x)
         with self.path.open("ab") as file:
             self.parts.append((file.seek(0, 2), x.dtype, x.shape, order))
             file.write(np.ascontiguousarray(x.transpose(order)).reshape(-1).view(np.uint8).data)

@@ -19,6 +19,7 @@ from pteron.export import graph as g
 from pteron.export.export import export
 from pteron.export.file.emit import emit
 from pteron.export.options import Options
+from pteron.quantize.samples import memory_order
 
 Order = tuple[int, ...] | None
 """The axes of a value as they lie in memory, the slowest first; None: in the graph's order."""
@@ -52,7 +53,7 @@ def record(
 
 def _order(x: np.ndarray[Any, Any]) -> Order:
     """Of an array with gaps, or whose axes share elements: that of the graph, for which it is copied."""
-    lies = tuple(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
+    lies = memory_order(x)
     return lies if not x.flags.c_contiguous and x.transpose(lies).flags.c_contiguous else None
 
 

@@ -22,6 +22,7 @@ from .aten import (
     op,
     rank,
 )
+from .aten_whole import whole
 
 KINDS: Final = {"add": "add", "multiply": "mul"}
 
@@ -83,28 +84,53 @@ def trunc(x: Any) -> Any:
     """Towards zero; integers are whole."""
     if not x.dtype.is_floating_point():
         return op.Identity(x)
-    return op.Where(op.Less(x, full_like(x, 0)), op.Ceil(x), op.Floor(x))
+    return whole(x)
 
 
-def runs_along(x: Any, dim: int) -> tuple[Any, Any, Any]:
-    """Each run of equal slices along an axis once; where each went; how long the runs are."""
+def unique_consecutive(
+    x: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Each run of equal elements, or of equal slices along an axis, once; where each went; how long the runs are."""
+    if dim is not None and rank(x) != 1:
+        return _runs_along(x, dim)
+    flat = op.Reshape(x, ints(-1))
+    begins, inverse, counts = _runs(_unlike_last(flat, x.dtype.value), op.Size(flat))
+    return op.Compress(flat, begins, axis=0), op.Reshape(inverse, op.Shape(x)), counts
+
+
+def _runs_along(x: Any, dim: int) -> tuple[Any, Any, Any]:
     axis = dim % rank(x)
     size = extent(x, axis)
     perm = [axis, *(a for a in range(rank(x)) if a != axis)]
     rows = op.Reshape(
         op.Transpose(x, perm=perm), op.Concat(op.Reshape(size, ints(1)), ints(-1), axis=0)
     )
-    by = op.Cast(rows, to=INT64) if x.dtype.value == BOOL else rows
-    end, none, one = ints(2**63 - 1), ints(0), ints(1)
-    equal = op.Equal(op.Slice(by, one, end, none), op.Slice(by, none, ints(-1), none))
-    differs = op.ReduceMax(op.Cast(op.Not(equal), to=INT64), one, keepdims=0)
-    first = op.Slice(op.Expand(op.Constant(value_int=1), op.Reshape(size, one)), none, one, none)
+    unlike = op.Cast(_unlike_last(rows, x.dtype.value), to=INT64)
+    differs = op.Cast(op.ReduceMax(unlike, ints(1), keepdims=0), to=BOOL)
+    begins, inverse, counts = _runs(differs, size)
+    return op.Compress(x, begins, axis=axis), inverse, counts
+
+
+def _unlike_last(x: Any, dtype: int) -> Any:
+    """Which elements differ from those before them along the first axis."""
+    by = op.Cast(x, to=INT64) if dtype == BOOL else x
+    none = ints(0)
+    return op.Not(
+        op.Equal(op.Slice(by, ints(1), ints(2**63 - 1), none), op.Slice(by, none, ints(-1), none))
+    )
+
+
+def _runs(differs: Any, size: Any) -> tuple[Any, Any, Any]:
+    """Where runs begin, which one each of `size` places is in, and their lengths, by which places differ from those before them."""
+    none = ints(0)
+    first = op.Equal(op.Slice(counting(size), none, ints(1), none), none)
     begins = op.Concat(first, differs, axis=0)
-    place = op.Compress(counting(size), op.Cast(begins, to=BOOL), axis=0)
-    ends = op.Concat(op.Slice(place, one, end, none), op.Reshape(size, one), axis=0)
-    inverse = op.Sub(op.CumSum(begins, op.Constant(value_int=0)), op.Constant(value_int=1))
-    y = op.Compress(x, op.Cast(begins, to=BOOL), axis=axis)
-    return y, inverse, op.Sub(ends, place)
+    place = op.Compress(counting(size), begins, axis=0)
+    ends = op.Concat(
+        op.Slice(place, ints(1), ints(2**63 - 1), none), op.Reshape(size, ints(1)), axis=0
+    )
+    count = op.CumSum(op.Cast(begins, to=INT64), op.Constant(value_int=0))
+    return begins, op.Sub(count, op.Constant(value_int=1)), op.Sub(ends, place)
 
 
 TRANSLATED: Final[dict[str, Callable[..., Any]]] = {

@@ -111,21 +111,20 @@ def _rotated(pairs: Any, m: Any, dtype: int) -> tuple[list[list[Any]], Any]:
     t = op.Where(op.Equal(length, zero), zero, t)
     c = op.Div(one, op.Sqrt(op.Add(op.Mul(t, t), one)))
     s = op.Mul(c, t)
-    if (
-        len(pairs) == 1
-    ):  # of complex rows the second is turned by the angle between them; of real ones by its sign
-        turn = op.Where(op.Less(inner, zero), op.Neg(one), one)
-        turned = [[pairs[0][0], op.Mul(pairs[0][1], turn)]]
+    if len(pairs) == 1:  # the second is multiplied by the sign of the product, or by its phase
+        sign = op.Where(op.Less(inner, zero), op.Neg(one), one)
+        in_phase = [[pairs[0][0], op.Mul(pairs[0][1], sign)]]
     else:
         cos, sin = op.Div(inner, by), op.Div(cross, by)
         cos = op.Where(op.Equal(length, zero), one, cos)
         (p, q), (pi, qi) = pairs
-        turned = [
+        in_phase = [
             [p, op.Add(op.Mul(q, cos), op.Mul(qi, sin))],
             [pi, op.Sub(op.Mul(qi, cos), op.Mul(q, sin))],
         ]
     made = [
-        [op.Sub(op.Mul(c, p), op.Mul(s, q)), op.Add(op.Mul(s, p), op.Mul(c, q))] for p, q in turned
+        [op.Sub(op.Mul(c, p), op.Mul(s, q)), op.Add(op.Mul(s, p), op.Mul(c, q))]
+        for p, q in in_phase
     ]
     return made, op.Not(anywhere(op.And(is_some, op.Not(is_done))))
 
@@ -175,10 +174,10 @@ def _length(parts: Sequence[Any]) -> Any:
 
 def _without(r: list[Any], q: list[Any]) -> list[Any]:
     """r - Q Q^H r."""
-    turned = [op.Transpose(x, perm=[0, 2, 1]) for x in q]
+    adjoint = [op.Transpose(x, perm=[0, 2, 1]) for x in q]
     if len(r) == 1:
-        return [op.Sub(r[0], op.MatMul(q[0], op.MatMul(turned[0], r[0])))]
-    (re, im), (a, b), (at, bt) = r, q, turned
+        return [op.Sub(r[0], op.MatMul(q[0], op.MatMul(adjoint[0], r[0])))]
+    (re, im), (a, b), (at, bt) = r, q, adjoint
     along = op.Add(op.MatMul(at, re), op.MatMul(bt, im))
     across = op.Sub(op.MatMul(at, im), op.MatMul(bt, re))
     return [

@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from . import aten_counts
 from .aten import (
     BOOL,
     DOUBLE,
@@ -360,30 +359,6 @@ def mode(x: Any, dim: int = -1, keepdim: bool = False) -> Any:
     if not keepdim:
         value, place = op.Squeeze(value, ints(dim)), op.Squeeze(place, ints(dim))
     return op.CastLike(value, x), place
-
-
-def unique_consecutive(
-    x: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """Each run of equal elements once; where each element went; how long the runs are."""
-    if dim is not None and rank(x) != 1:
-        return aten_counts.runs_along(x, dim)
-    flat = op.Reshape(x, ints(-1))
-    by = op.Cast(flat, to=INT64) if x.dtype.value == BOOL else flat
-    last, end = ints(-1), ints(2**63 - 1)
-    differs = op.Not(
-        op.Equal(op.Slice(by, ints(1), end, ints(0)), op.Slice(by, ints(0), last, ints(0)))
-    )
-    size = op.Size(flat)
-    first = op.Equal(op.Slice(counting(size), ints(0), ints(1), ints(0)), ints(0))
-    begins = op.Concat(first, differs, axis=0)
-    place = op.Compress(counting(size), begins, axis=0)
-    ends = op.Concat(op.Slice(place, ints(1), end, ints(0)), op.Reshape(size, ints(1)), axis=0)
-    inverse = op.Sub(
-        op.CumSum(op.Cast(begins, to=INT64), op.Constant(value_int=0)), op.Constant(value_int=1)
-    )
-    y = op.Compress(flat, begins, axis=0)
-    return y, op.Reshape(inverse, op.Shape(x)), op.Sub(ends, place)
 
 
 # --- bags of embeddings --------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def div_mode(x: Any, other: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return op.Div(a, b)
     if kind.is_floating_point:
-        return _floor_of_floats(a, b) if rounding_mode == "floor" else _whole(op.Div(a, b))
+        return _floor_of_floats(a, b) if rounding_mode == "floor" else whole(op.Div(a, b))
     quotient = op.Div(a, b)
     if rounding_mode == "trunc" or not kind.is_signed:
         return quotient
@@ -41,7 +41,7 @@ def floor_divide(x: Any, other: Any) -> Any:
     return div_mode(x, other, "floor")
 
 
-def _whole(x: Any) -> Any:
+def whole(x: Any) -> Any:
     """Towards zero."""
     return op.Where(op.Less(x, full_like(x, 0)), op.Ceil(x), op.Floor(x))
 

@@ -6,18 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .traced import calls
+from .traced import calls, overload
 
 
 def table(torch: Any) -> dict[Any, Callable[..., Any]]:
     """Decompositions of aten's operators, with their parameters."""
-    aten = torch.ops.aten
     known = {**_histograms(torch), "segment_reduce.default": _segments(torch)}
-    found = {}
-    for name, function in known.items():
-        packet, overload = name.split(".")
-        found[getattr(getattr(aten, packet), overload)] = function
-    return found
+    return {overload(torch.ops.aten, name): function for name, function in known.items()}
 
 
 def needed(torch: Any, program: Any) -> bool:

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
+from .traced import overload
+
 MOST: Final = 256
 """Columns: a run takes time with the third power."""
 NEAR: Final = 1e-4
@@ -108,14 +110,11 @@ def table(torch: Any) -> dict[Any, Callable[..., Any]]:
     found: dict[Any, Callable[..., Any]] = {}
     for name in (*WHOLE, *NORMS):
         packet = getattr(aten, name, None)
-        for overload in packet.overloads() if packet is not None else ():
-            whole = getattr(packet, overload)
+        for kind in packet.overloads() if packet is not None else ():
+            whole = getattr(packet, kind)
             if whole.has_kernel_for_dispatch_key(composite) and not whole._schema.is_mutable:
                 found[whole] = functools.partial(whole._op_dk, composite)  # past this table
-    for name, function in _factorizations(torch).items():
-        packet, overload = name.split(".")
-        found[getattr(getattr(aten, packet), overload)] = function
-    return found
+    return found | {overload(aten, name): f for name, f in _factorizations(torch).items()}
 
 
 def is_of_values(node: Any) -> bool:

@@ -24,6 +24,12 @@ INNER: Final = re.compile(r"/torch/(_|fx/|utils/)")
 """Files of torch where an operator asks for sizes, not the module."""
 
 
+def overload(packets: Any, name: str) -> Any:
+    """`add.Tensor` of `torch.ops.aten`, or of another namespace."""
+    packet, kind = name.split(".")
+    return getattr(getattr(packets, packet), kind)
+
+
 def calls(torch: Any, program: Any) -> Iterator[Any]:
     """The calls of the program's graph and of those that its operators run (branches, autocast)."""
     for module in program.graph_module.modules():

@@ -34,6 +34,7 @@ from . import (
 )
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
 from .registered import registered
+from .traced import overload
 
 KINDS: Final = {
     getattr(torch, DTYPES[name].word): DTYPES[name] for name in ("i8", "u8", "i16", "u16", "i32")
@@ -44,15 +45,11 @@ KINDS: Final = {
 def translations(program: Any) -> dict[Any, Callable[..., Any]]:
     """A table for torch.onnx.export: aten's always, as decompositions may bring them; others where the program has them."""
     used = {str(n.target) for n in program.graph.nodes if n.op == "call_function"}
-    table: dict[Any, Callable[..., Any]] = {}
-    for name, function in ATEN.items():
-        packet, overload = name.split(".")
-        table[getattr(getattr(torch.ops.aten, packet), overload)] = function
+    table = {overload(torch.ops.aten, name): function for name, function in ATEN.items()}
     table[operator.floordiv] = aten.floordiv
     for name, function in QUANTIZED.items():
         if f"quantized_decomposed.{name}" in used:
-            packet, overload = name.split(".")
-            table[getattr(getattr(torch.ops.quantized_decomposed, packet), overload)] = function
+            table[overload(torch.ops.quantized_decomposed, name)] = function
     if "pteron.lstm.default" in used:
         table[torch.ops.pteron.lstm.default] = aten_recurrent.lstm
     if "pteron.recurrent.default" in used:
@@ -311,7 +308,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "heaviside.default": aten_special.heaviside,
     "atan2.default": aten_special.atan2,
     "mode.default": aten_special.mode,
-    "unique_consecutive.default": aten_special.unique_consecutive,
+    "unique_consecutive.default": aten_counts.unique_consecutive,
     "embedding_bag.default": aten_special.embedding_bag,
     "embedding_bag.padding_idx": aten_special.embedding_bag,
     "_embedding_bag.default": aten_special.embedding_bag,

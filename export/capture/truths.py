@@ -7,7 +7,7 @@ from typing import Any, Final
 
 COUNTED: Final = frozenset(
     {"add", "addr", "clamp", "clamp_max", "clamp_min", "fmax", "fmin", "heaviside", "index_put", "isclose", "ldexp",
-     "max", "min", "prod", "sgn", "sign", "signbit", "square", "unique", "unique_dim", "unique2", "_unique2"}
+     "max", "min", "prod", "sgn", "sign", "signbit", "square", "unique_dim", "_unique2"}
 )  # fmt: skip
 """Operators that give of 0 and 1 what they give of truth values."""
 TRUE: Final = ("isclose", "signbit")
