@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from .aten import DOUBLE, FLOAT, INT64, counting, full_like, ints, op, rank
 from .aten_loops import anywhere, loop, loop_while
+from .aten_parts import as_given, conjugated, flat, times, without
 
 SWEEPS: Final = 24
 """At most; some eight are usual."""
@@ -46,16 +47,7 @@ def jacobi(re: Any, im: Any = None) -> Any:
     if n > 1:
         dtypes = (INT64, *[re.dtype.value] * len(rows))
         _, *rows = loop_while(trips, (start, *rows), step, dtypes)
-    return _as_given(rows, re, n, m + n)
-
-
-def _as_given(parts: Sequence[Any], re: Any, *shape: int) -> Any:
-    """[batches, ..] with the batches' axes of `re`; real and imaginary parts behind each other."""
-    lead = [op.Shape(re, end=rank(re) - 2)] if rank(re) > 2 else []
-    made = [op.Reshape(x, op.Concat(*lead, ints(*shape), axis=0)) for x in parts]
-    return (
-        made[0] if len(made) == 1 else op.Concat(*(op.Unsqueeze(x, ints(0)) for x in made), axis=0)
-    )
+    return as_given(rows, re, n, m + n)
 
 
 def _beside_unit(x: Any, n: int, is_real: bool) -> Any:
@@ -136,10 +128,9 @@ def _total(parts: list[Any]) -> Any:
 
 def basis(re: Any, im: Any, count: int) -> Any:
     m, n = re.shape[-2:]
-    parts = []
-    for x in [re] if im is None else [re, im]:
-        flat = op.Reshape(x, ints(-1, m, n))
-        parts.append(op.Pad(flat, ints(0, 0, 0, 0, 0, count - n)) if count > n else flat)
+    parts = flat(re, im)
+    if count > n:
+        parts = [op.Pad(x, ints(0, 0, 0, 0, 0, count - n)) for x in parts]
     places, rows = counting(op.Constant(value_int=count)), counting(op.Constant(value_int=m))
 
     def step(j: Any, *now: Any) -> list[Any]:
@@ -159,7 +150,7 @@ def basis(re: Any, im: Any, count: int) -> Any:
 
     kind = re.dtype.value
     made = loop(op.Constant(value_int=count), parts, step, [kind] * len(parts))
-    return _as_given(made, re, m, count)
+    return as_given(made, re, m, count)
 
 
 def _squares(parts: Sequence[Any], axis: int) -> Any:
@@ -174,16 +165,8 @@ def _length(parts: Sequence[Any]) -> Any:
 
 def _without(r: list[Any], q: list[Any]) -> list[Any]:
     """r - Q Q^H r."""
-    adjoint = [op.Transpose(x, perm=[0, 2, 1]) for x in q]
-    if len(r) == 1:
-        return [op.Sub(r[0], op.MatMul(q[0], op.MatMul(adjoint[0], r[0])))]
-    (re, im), (a, b), (at, bt) = r, q, adjoint
-    along = op.Add(op.MatMul(at, re), op.MatMul(bt, im))
-    across = op.Sub(op.MatMul(at, im), op.MatMul(bt, re))
-    return [
-        op.Sub(re, op.Sub(op.MatMul(a, along), op.MatMul(b, across))),
-        op.Sub(im, op.Add(op.MatMul(a, across), op.MatMul(b, along))),
-    ]
+    adjoint = conjugated([op.Transpose(x, perm=[0, 2, 1]) for x in q])
+    return without(r, times(q, times(adjoint, r, op.MatMul), op.MatMul))
 
 
 def matrix_exp(x: Any) -> Any:

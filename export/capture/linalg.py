@@ -1,7 +1,7 @@
-"""Factorizations and what is made of them, on the traced graph: loops over the columns, written out, of operators that ONNX has.
+"""What is made of factorizations (LU, Cholesky, QR), on the traced graph: systems, inverses, determinants, powers, around operators of
+our own (`matrix_operators`).
 
-Pivots, signs and packed forms are LAPACK's, as in PyTorch. A matrix that eager PyTorch refuses (singular, not positive definite) gives
-infinities or NaN. Sources: Golub and Van Loan 2013, sections 3.4, 4.2, 5.2.
+A matrix that eager PyTorch refuses (singular, not positive definite) gives infinities or NaN.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
-from . import singular
+from . import matrix_operators, singular
 from .traced import calls
 
-LARGEST: Final = 32
-"""Columns: each is some twelve nodes."""
-SQUARINGS: Final = 16
-"""Of an exponential: a norm of 2^15, beyond which f32 has no digits left."""
+LARGEST: Final = 1024
+"""Columns: a run takes time with the third power."""
 
 
 def needed(torch: Any, program: Any) -> bool:
@@ -28,6 +26,7 @@ def needed(torch: Any, program: Any) -> bool:
 
 def table(torch: Any) -> Mapping[Any, Callable[..., Any]]:
     """Decompositions of aten's operators, with their parameters."""
+    matrix_operators.library(torch)
     parts = (_triangles, _systems, _factors, _determinants, _reflections)
     made = {name: f for part in parts for name, f in part(torch).items()}
     aten = torch.ops.aten
@@ -35,73 +34,50 @@ def table(torch: Any) -> Mapping[Any, Callable[..., Any]]:
     return ours | singular.table(torch)
 
 
-def _count(a: Any, name: str) -> int:
-    """The columns that a loop goes over."""
-    n = min(a.shape[-2:])
-    if not isinstance(n, int) or n > LARGEST:
+def _checked(a: Any, name: str) -> Any:
+    """Matrices that are not too large, as far as sizes are known."""
+    n = min((n for n in a.shape[-2:] if isinstance(n, int)), default=0)
+    if n > LARGEST:
         raise ModelError(
-            f"{name} of matrices {list(a.shape[-2:])}: expected sizes that are fixed, the smaller one up to {LARGEST}; "
+            f"{name} of matrices {list(a.shape[-2:])}: expected the smaller size up to {LARGEST}; "
             "compute it outside of the module, or register a translation: pteron.export.translation"
         )
-    return n
+    return a
 
 
-def _swapped(torch: Any, rows: Any, k: int, p: Any) -> Any:
-    """0, 1 .. with k and p [..] changed for each other."""
-    p = p.unsqueeze(-1)
-    return torch.where(rows == k, p, torch.where(rows == p, k, rows))
-
-
-def _size(x: Any) -> Any:
-    """What LAPACK chooses pivots by."""
-    return x.real.abs() + x.imag.abs() if x.is_complex() else x.abs()
+def _is_empty(*tensors: Any) -> bool:
+    return any(isinstance(n, int) and not n for x in tensors for n in x.shape[-2:])
 
 
 def _factored(torch: Any, a: Any) -> tuple[Any, Any]:
     """L and U in one matrix, and LAPACK's pivots, from 1 on."""
+    if _is_empty(a):
+        return a.clone(), torch.zeros(*a.shape[:-2], 0, dtype=torch.int32)
+    lu = matrix_operators.run(torch, "lu", _checked(a, "an LU factorization"))
+    pivots = lu[..., -1, : _least(torch, a)]
+    return lu[..., :-1, :].clone(), (pivots.real if lu.is_complex() else pivots).to(torch.int32)
+
+
+def _least(torch: Any, a: Any) -> Any:
     m, n = a.shape[-2:]
-    rows, columns, pivots = torch.arange(m), torch.arange(n), []
-    for k in range(_count(a, "an LU factorization")):
-        p = _size(a[..., k:, k]).argmax(-1) + k
-        pivots.append(p + 1)
-        order = _swapped(torch, rows, k, p).unsqueeze(-1).expand(a.shape)
-        a = torch.gather(a, -2, order)
-        pivot = a[..., k, k].unsqueeze(-1)
-        by = torch.where(pivot == 0, torch.ones_like(pivot), pivot)
-        is_below = rows > k
-        factor = torch.where(is_below, a[..., :, k] / by, 0.0)
-        right = torch.where(columns > k, a[..., k, :], 0.0)
-        reduced = a - factor.unsqueeze(-1) * right.unsqueeze(-2)
-        is_factor = is_below.unsqueeze(-1) & (columns == k)
-        a = torch.where(is_factor, factor.unsqueeze(-1), reduced)
-    empty = torch.zeros(*a.shape[:-2], 0, dtype=torch.int32)
-    return a, torch.stack(pivots, -1).to(torch.int32) if pivots else empty
+    return m if m is n else torch.sym_min(m, n)
 
 
-def _order(torch: Any, pivots: Any, m: int) -> Any:
+def _order(torch: Any, pivots: Any, m: Any) -> Any:
     """Which row of A each row of L U is."""
-    rows = torch.arange(m)
-    order = rows.expand(*pivots.shape[:-1], m)
-    for k in range(pivots.shape[-1]):
-        step = _swapped(torch, rows, k, pivots[..., k].to(torch.int64) - 1)
-        order = torch.gather(order, -1, step)
-    return order
+    if not pivots.shape[-1]:
+        return torch.arange(m).expand(*pivots.shape[:-1], m)
+    return torch.ops.pteron.order(pivots.to(torch.int64), m)
 
 
 def _triangular(torch: Any, a: Any, b: Any, upper: bool, unit: bool) -> Any:
-    """X of A X = B, row after row."""
-    n = _count(a, "a triangular system")
+    """X of A X = B."""
     lead = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = a.expand(*lead, *a.shape[-2:]), b.expand(*lead, *b.shape[-2:])
-    found: list[Any] = []
-    for k in reversed(range(n)) if upper else range(n):
-        row = b[..., k : k + 1, :]
-        if found:
-            left = a[..., k : k + 1, k + 1 :] if upper else a[..., k : k + 1, :k]
-            row = row - left @ torch.cat(found, -2)
-        row = row if unit else row / a[..., k : k + 1, k : k + 1]
-        found = [row, *found] if upper else [*found, row]
-    return torch.cat(found, -2) if found else b.clone()
+    a, b = (x.expand(*lead, *x.shape[-2:]) for x in (a, b))
+    if _is_empty(a, b):
+        return b.clone()
+    a = _checked(a, "a triangular system")
+    return matrix_operators.run(torch, "triangular", a, b, upper, unit)
 
 
 def _no_info(torch: Any, a: Any) -> Any:
@@ -112,13 +88,10 @@ def _triangles(torch: Any) -> dict[str, Callable[..., Any]]:
     """Cholesky factorizations, and systems with triangles."""
 
     def cholesky(a: Any, upper: bool = False) -> Any:
-        a = a.mH if upper else a
-        rows, columns = torch.arange(a.shape[-1]), []
-        for k in range(_count(a, "a Cholesky factorization")):
-            column = torch.where(rows >= k, a[..., :, k] / a[..., k, k].sqrt().unsqueeze(-1), 0.0)
-            columns.append(column)
-            a = a - column.unsqueeze(-1) * column.conj().unsqueeze(-2)
-        made = torch.stack(columns, -1) if columns else a.clone()
+        if _is_empty(a):
+            return a.clone()
+        a = _checked(a, "a Cholesky factorization")
+        made = matrix_operators.run(torch, "cholesky", a.mH if upper else a)
         return made.mH.clone() if upper else made
 
     def linalg_cholesky_ex(a: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
@@ -185,19 +158,14 @@ def _systems(torch: Any) -> dict[str, Callable[..., Any]]:
         return torch.eye(a.shape[-1], dtype=a.dtype).expand(a.shape) if y is None else y.clone()
 
     def matrix_exp(a: Any) -> Any:
-        """Of complex numbers; of real ones `aten_singular` has a Loop. Of A / 2^s, whose norm is at most 1/2, then squared s times."""
+        """Of a complex matrix that of a real one of twice its size; of a real one `aten_singular` has a Loop."""
         if not a.is_complex():
             return NotImplemented
-        unit = torch.eye(a.shape[-1], dtype=a.dtype)
-        size = a.abs().sum(-2).amax(-1)
-        times = torch.clamp(torch.ceil(torch.log2(torch.clamp(size, min=0.25))) + 1, 0, SQUARINGS)
-        part = a * torch.exp2(-times)[..., None, None]
-        y = unit.expand(a.shape)
-        for k in range(16 if a.dtype == torch.complex128 else 9, 0, -1):
-            y = unit + part @ y / k
-        for k in range(SQUARINGS):
-            y = torch.where((times > k)[..., None, None], y @ y, y)
-        return y
+        n = a.shape[-1]
+        re, im = a.real, a.imag
+        both = torch.cat([torch.cat([re, -im], -1), torch.cat([im, re], -1)], -2)
+        left = torch.linalg.matrix_exp(both)[..., :n]
+        return torch.complex(left[..., :n, :], left[..., n:, :])
 
     def tensorinv(a: Any, ind: int = 2) -> Any:
         lead, rest = a.shape[:ind], a.shape[ind:]
@@ -274,44 +242,19 @@ def _determinants(torch: Any) -> dict[str, Callable[..., Any]]:
 def _reflections(torch: Any) -> dict[str, Callable[..., Any]]:
     """QR by Householder's reflections 1 - tau v v^T."""
 
-    def reflected(y: Any, v: Any, tau: Any) -> Any:
-        return y - tau[..., None, None] * v.unsqueeze(-1) * (v.conj().unsqueeze(-2) @ y)
-
-    def squared(x: Any) -> Any:
-        return x.real * x.real + x.imag * x.imag if x.is_complex() else x * x
-
     def packed(a: Any) -> tuple[Any, Any]:
         """R with each v below its diagonal, and tau."""
-        rows, columns, taus = torch.arange(a.shape[-2]), torch.arange(a.shape[-1]), []
-        for k in range(_count(a, "a QR factorization")):
-            x, alpha = a[..., :, k], a[..., k, k]
-            rest = torch.where(rows > k, x, 0.0)
-            tail = squared(rest).sum(-1)
-            length = (squared(alpha) + tail).sqrt()
-            is_done = (tail == 0) & (alpha.imag == 0) if a.is_complex() else tail == 0
-            beta = torch.where((alpha.real if a.is_complex() else alpha) >= 0, -length, length)
-            one = torch.ones_like(beta)
-            by = torch.where(is_done, one, alpha - beta)
-            tau = torch.where(is_done, 0.0, (beta - alpha) / torch.where(is_done, one, beta))
-            v = torch.where(rows == k, 1.0, rest / by.unsqueeze(-1))
-            done = reflected(a, v, tau.conj())
-            is_stored = (rows > k).unsqueeze(-1) & (columns == k)
-            kept = torch.where(columns < k, a, done)
-            a = torch.where(is_stored, v.unsqueeze(-1), kept)
-            taus.append(tau)
-        empty = torch.zeros(*a.shape[:-2], 0, dtype=a.dtype)
-        return a.clone(), torch.stack(taus, -1) if taus else empty
+        if _is_empty(a):
+            return a.clone(), torch.zeros(*a.shape[:-2], 0, dtype=a.dtype)
+        made = matrix_operators.run(torch, "qr", _checked(a, "a QR factorization"))
+        return made[..., :-1, :].clone(), made[..., -1, : _least(torch, a)].clone()
 
     def applied(a: Any, tau: Any, y: Any, is_transposed: bool) -> Any:
         """H_0 H_1 .. y; transposed, the other way."""
-        rows = torch.arange(a.shape[-2])
-        _count(a, "a product of reflections")
-        places = range(tau.shape[-1])
-        for k in places if is_transposed else reversed(places):
-            below = torch.where(rows > k, a[..., :, k], 0.0)
-            v = torch.where(rows == k, 1.0, below)
-            y = reflected(y, v, tau[..., k].conj() if is_transposed else tau[..., k])
-        return y
+        if _is_empty(a, y) or not tau.shape[-1]:
+            return y.clone()
+        a = _checked(a, "a product of reflections")
+        return matrix_operators.run(torch, "reflected", a, tau, y, is_transposed)
 
     def product(a: Any, tau: Any) -> Any:
         unit = torch.eye(*a.shape[-2:], dtype=a.dtype).expand(a.shape)

@@ -1,5 +1,5 @@
-"""Singular values, eigenvalues of Hermitian matrices and what PyTorch makes of them, on the traced graph, around operators of our own:
-`pteron::jacobi`, a loop of rotations, and `pteron::basis`, which `aten_singular` writes. Source: Golub and Van Loan 2013, sections 8.5, 8.6.3.
+"""Singular values, eigenvalues of Hermitian matrices and what PyTorch makes of them, on the traced graph, around two operators of our
+own: `jacobi`, a loop of rotations, and `basis` (`matrix_operators`). Source: Golub and Van Loan 2013, sections 8.5, 8.6.3.
 
 Vectors are unique up to a sign (a complex factor of length 1; where values are equal, a rotation among them), which PyTorch leaves open.
 """
@@ -12,15 +12,13 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
+from . import matrix_operators
 from .traced import overload
 
 MOST: Final = 256
 """Columns: a run takes time with the third power."""
-NEAR: Final = 1e-4
-"""Of the whole: what rounding may cost."""
-JACOBI, BASIS = "pteron.jacobi.default", "pteron.basis.default"
-FREE: Final = (JACOBI, BASIS)
-"""Operators that leave signs open."""
+STEPS: Final = 3
+"""From eigenvectors that rounding in f32 has turned by a tenth to those of f64's digits."""
 WHOLE: Final = (
     *("linalg_eigh", "linalg_eigvalsh", "linalg_svd", "linalg_svdvals", "svd", "linalg_pinv"),
     *("pinverse", "linalg_matrix_rank", "linalg_cond", "nuclear_norm"),
@@ -31,81 +29,9 @@ NORMS: Final = ("linalg_norm", "linalg_matrix_norm")
 ORDERS: Final = (2, -2, "nuc")
 
 
-@functools.cache
-def library(torch: Any) -> Any:
-    """Defines the two operators; what it gives must live as long as they do. A complex matrix is its real and its imaginary part, and
-    a result has an axis of 2 in front; of a real one `im` is None.
-
-    jacobi(re, im) of a matrix A [.., m, n]: the rows [.., n, m + n], in any order, of (A V | V) transposed, V unitary such that the
-    columns of A V are orthogonal.
-    basis(re, im, count) of U [.., m, n], whose columns are orthonormal, or 0 from one on: [.., m, count], these columns, and any for
-    those that are 0 or lack.
-    """
-    made = torch.library.Library("pteron", "FRAGMENT")
-    made.define("jacobi(Tensor re, Tensor? im) -> Tensor")
-    made.define("basis(Tensor re, Tensor? im, int count) -> Tensor")
-
-    def jacobi(re: Any, im: Any = None) -> Any:
-        a = _whole(torch, re, im)
-        v = torch.linalg.svd(a, full_matrices=a.shape[-2] < a.shape[-1])[2].mH
-        return _parts(torch, torch.cat([a @ v, v], -2).mT.contiguous())
-
-    def basis(re: Any, im: Any, count: int) -> Any:
-        u = _whole(torch, re, im)
-        q = torch.linalg.qr(u, "complete")[0][..., :count]
-        is_some = (u.abs().sum(-2, keepdim=True) > 0).expand(u.shape)
-        n = u.shape[-1]
-        q = torch.cat([torch.where(is_some, u, q[..., :n]), q[..., n:]], -1)
-        return _parts(torch, q.contiguous())
-
-    def like(re: Any, im: Any, *shape: Any) -> Any:
-        return re.new_empty(*([] if im is None else [2]), *re.shape[:-2], *shape)
-
-    def jacobi_like(re: Any, im: Any = None) -> Any:
-        m, n = re.shape[-2:]
-        return like(re, im, n, m + n)
-
-    def basis_like(re: Any, im: Any, count: int) -> Any:
-        return like(re, im, re.shape[-2], count)
-
-    for name, real, fake in (("jacobi", jacobi, jacobi_like), ("basis", basis, basis_like)):
-        made.impl(name, real, "CPU")
-        torch.library.register_fake(f"pteron::{name}", fake, lib=made)
-    return made
-
-
-def _whole(torch: Any, re: Any, im: Any) -> Any:
-    return re if im is None else torch.complex(re, im)
-
-
-def _parts(torch: Any, x: Any) -> Any:
-    return torch.stack([x.real, x.imag]) if x.is_complex() else x
-
-
-def is_right(torch: Any, target: Any, got: Any, re: Any, im: Any, count: int = 0) -> bool:
-    """Whether this may be the operator's result: nothing else is known of vectors with free signs."""
-    a = _whole(torch, re, im).to(torch.complex128)
-    made = _whole(torch, *((got, None) if im is None else got.unbind(0))).to(torch.complex128)
-    m, n = a.shape[-2:]
-    if str(target) == BASIS:
-        is_some = a.abs().sum(-2, keepdim=True) > 0
-        away = [_unlike_unit(torch, made), torch.where(is_some, made[..., :n] - a, 0.0)]
-    else:
-        b, v = made[..., :m], made[..., m:]
-        size = a.abs().square().sum((-2, -1), keepdim=True).sqrt()
-        inner = b @ b.mH
-        off = inner - torch.diag_embed(inner.diagonal(dim1=-2, dim2=-1))
-        away = [_unlike_unit(torch, v.mT), (b - v @ a.mT) / size, off / size.square()]
-    return not any(bool((x.abs() > NEAR).any()) for x in away)
-
-
-def _unlike_unit(torch: Any, columns: Any) -> Any:
-    return columns.mH @ columns - torch.eye(columns.shape[-1])
-
-
 def table(torch: Any) -> dict[Any, Callable[..., Any]]:
     """Decompositions by aten's operators."""
-    library(torch)
+    matrix_operators.library(torch)
     aten, composite = torch.ops.aten, torch._C.DispatchKey.CompositeImplicitAutograd
     found: dict[Any, Callable[..., Any]] = {}
     for name in (*WHOLE, *NORMS):
@@ -138,10 +64,7 @@ def _rows(torch: Any, a: Any) -> tuple[Any, Any, Any]:
     scale = (size.amax if m * n else size.sum)((-2, -1), keepdim=True)
     scale = torch.where(scale == 0, torch.ones_like(scale), scale)
     even = a / scale
-    if a.is_complex():
-        rows = torch.complex(*torch.ops.pteron.jacobi(even.real, even.imag).unbind(0))
-    else:
-        rows = torch.ops.pteron.jacobi(even, None)
+    rows = matrix_operators.run(torch, "jacobi", even)
     squares = rows[..., :m].abs().square().sum(-1)
     order = _descending(torch, squares)
     lengths = torch.gather(squares, -1, order)
@@ -162,7 +85,8 @@ def _descending(torch: Any, x: Any) -> Any:
 
 def _factorizations(torch: Any) -> dict[str, Callable[..., Any]]:
     def eigh(a: Any, uplo: str = "L", compute_v: bool = True) -> Any:
-        """Of A + c 1, whose eigenvalues lie between |A| and 3 |A|: there the singular vectors are A's eigenvectors."""
+        """Of A + c 1, whose eigenvalues lie between |A| and 3 |A|: there the singular vectors are A's eigenvectors, up to the
+        rounding of A + c 1, from which a step of `_refined` leads back."""
         n = a.shape[-1]
         half = a.tril(-1) if uplo.upper() == "L" else a.triu(1)
         middle = torch.eye(n, dtype=a.dtype) * (a.real if a.is_complex() else a)
@@ -170,8 +94,7 @@ def _factorizations(torch: Any) -> dict[str, Callable[..., Any]]:
         shift = 2 * (a.abs().sum(-1).amax(-1) if n else a.abs().sum((-2, -1)))
         unit = torch.eye(n, dtype=a.dtype)
         v = _rows(torch, a + shift[..., None, None] * unit)[2].mT.flip(-1)
-        values = (v.conj() * (a @ v)).sum(-2)
-        values = values.real if a.is_complex() else values
+        values, v = _refined(torch, a, v)
         order = _descending(torch, values).flip(-1)
         values = torch.gather(values, -1, order)
         v = torch.gather(v, -1, order.unsqueeze(-2).expand(v.shape))
@@ -214,6 +137,26 @@ def _factorizations(torch: Any) -> dict[str, Callable[..., Any]]:
     }  # fmt: skip
 
 
+def _refined(torch: Any, a: Any, v: Any) -> tuple[Any, Any]:
+    """Eigenvalues, and eigenvectors as exact as f64 has them: an error squares with each step. Source: Ogita and Aishima 2018,
+    algorithm 1."""
+    wide = torch.complex128 if a.is_complex() else torch.float64
+    kind, a, v = a.dtype, a.to(wide), v.to(wide)
+    unit = torch.eye(a.shape[-1], dtype=wide)
+    for _ in range(STEPS):
+        r, s = unit - v.mH @ v, v.mH @ (a @ v)
+        values = (s * unit).sum(-1) / (1 - (r * unit).sum(-1))
+        real = values.real if a.is_complex() else values
+        gap = real.unsqueeze(-2) - real.unsqueeze(-1)
+        away = s - unit * values.unsqueeze(-2)
+        is_apart = gap.abs() > 2 * away.abs()
+        by = torch.where(is_apart, gap, torch.ones_like(gap))
+        step = torch.where(is_apart, (s + values.unsqueeze(-2) * r) / by, r / 2)
+        v = v + v @ step
+    v = v.to(kind)
+    return real.to(v.real.dtype if v.is_complex() else v.dtype), v
+
+
 def _basis(torch: Any, s: Any, rows: Any, is_full: bool) -> Any:
     """The rows' directions as columns, where they are none any that are orthogonal to the others."""
     n, m = rows.shape[-2:]
@@ -224,6 +167,4 @@ def _basis(torch: Any, s: Any, rows: Any, is_full: bool) -> Any:
     by = torch.where(is_some, s, torch.ones_like(s)).unsqueeze(-1)
     u = torch.where(is_some.unsqueeze(-1), rows / by, torch.zeros_like(rows)).mT
     count = m if is_full else n
-    if not u.is_complex():
-        return torch.ops.pteron.basis(u, None, count)
-    return torch.complex(*torch.ops.pteron.basis(u.real, u.imag, count).unbind(0))
+    return matrix_operators.run(torch, "basis", u, count)

@@ -20,6 +20,7 @@ from . import (
     aten_bessel,
     aten_constants,
     aten_counts,
+    aten_factors,
     aten_gamma,
     aten_norms,
     aten_places,
@@ -30,7 +31,6 @@ from . import (
     aten_training,
     aten_waves,
     aten_whole,
-    singular,
 )
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
 from .registered import registered
@@ -50,14 +50,9 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
     for name, function in QUANTIZED.items():
         if f"quantized_decomposed.{name}" in used:
             table[overload(torch.ops.quantized_decomposed, name)] = function
-    if "pteron.lstm.default" in used:
-        table[torch.ops.pteron.lstm.default] = aten_recurrent.lstm
-    if "pteron.recurrent.default" in used:
-        table[torch.ops.pteron.recurrent.default] = aten_recurrent.recurrent
-    if singular.JACOBI in used:
-        table[torch.ops.pteron.jacobi.default] = aten_singular.jacobi
-    if singular.BASIS in used:
-        table[torch.ops.pteron.basis.default] = aten_singular.basis
+    for name, function in OWN.items():
+        if f"pteron.{name}.default" in used:
+            table[overload(torch.ops.pteron, f"{name}.default")] = function
     if CHUNKED in used:
         chunked = torch.ops.torch_nn._linear_cross_entropy_batch_chunked
         table[chunked.default] = aten_training.linear_cross_entropy
@@ -170,6 +165,12 @@ def dequantize_affine(
     return op.DequantizeLinear(q, *parts, axis=1, block_size=block)
 
 
+OWN: Final[dict[str, Callable[..., Any]]] = {
+    "lstm": aten_recurrent.lstm, "recurrent": aten_recurrent.recurrent, "jacobi": aten_singular.jacobi, "basis": aten_singular.basis,
+    "lu": aten_factors.lu, "order": aten_factors.order, "cholesky": aten_factors.cholesky, "triangular": aten_factors.triangular,
+    "qr": aten_factors.qr, "reflected": aten_factors.reflected,
+}  # fmt: skip
+"""Operators of `pteron::`, which decompositions put into a program."""
 QUANTIZED: Final[dict[str, Callable[..., Any]]] = {
     "quantize_per_tensor.default": quantize,
     "quantize_per_tensor.tensor": quantize,

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import sympy
 
-from . import draws, singular
+from . import draws, matrix_operators
 from .check import Array, Shapes, Variation, apart, differs, tolerance
 from .examples import array, flat_inputs, named_inputs, named_outputs, origin, tensor
 
@@ -370,7 +370,7 @@ def left_open(torch: Any, target: Any, args: Sequence[Any], result: Any) -> Any:
     """
     if not isinstance(result, torch.Tensor):
         return None
-    if str(target) in singular.FREE:
+    if str(target) in matrix_operators.FREE:
         return torch.ones_like(result, dtype=torch.bool)
     if _is(target, EXPONENTIALS):
         size = args[0].abs().sum(-2).amax(-1)
@@ -457,9 +457,9 @@ def alone(torch: Any, captured: Any, values: list[Any], known: Mapping[str, Arra
 
         def is_excused(self, n: Any, got: Array, result: Any) -> bool:
             """One of equals, what PyTorch leaves open, or as far from the result in f64 as PyTorch's own."""
-            if str(n.target) in singular.FREE:
+            if str(n.target) in matrix_operators.FREE:
                 args, _ = self.fetch_args_kwargs_from_env(n)
-                return singular.is_right(torch, n.target, tensor(torch, got), *args)
+                return matrix_operators.is_right(torch, n.target, tensor(torch, got), *args)
             outside = left_open(torch, n.target, self.fetch_args_kwargs_from_env(n)[0], result)
             if outside is not None:
                 held = ~outside.numpy()

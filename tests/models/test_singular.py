@@ -56,6 +56,24 @@ def test_complex_ones(tmp_path: Path) -> None:
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+def test_vectors_of_values_that_are_small_and_near(tmp_path: Path) -> None:
+    """Nearer to those in f64 than LAPACK's f32."""
+
+    class Module(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return L.eigh(x)
+
+    turn = L.qr(randn(9, 9).double())[0]
+    x = ((turn * torch.logspace(0, -5, 9).double()) @ turn.mT).float()
+    x = (x + x.mT) / 2
+    pteron.export_model(Module(), tmp_path / "m.pte", args=(x,))
+    values, vectors = pteron.load(tmp_path / "m.pte", threads=1)(x)
+    want_values, want = L.eigh(x.double())
+    np.testing.assert_allclose(values, want_values, atol=1e-6)
+    np.testing.assert_allclose(np.abs(vectors), want.abs(), atol=1e-5)
+    assert (Module()(x)[1].abs() - want.abs()).abs().max() > 1e-5
+
+
 def test_the_check_leaves_the_signs_of_vectors_open() -> None:
     class Module(torch.nn.Module):
         def forward(self, x: Any) -> Any:
@@ -65,7 +83,7 @@ def test_the_check_leaves_the_signs_of_vectors_open() -> None:
 
 
 def test_rows_that_are_not_orthogonal_are_found() -> None:
-    from pteron.export.capture.singular import is_right, library
+    from pteron.export.capture.matrix_operators import is_right, library
 
     library(torch)
     a = randn(5, 3)
