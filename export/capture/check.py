@@ -250,8 +250,8 @@ def _alone(captured: ir.Model, each: Variation, runner: Runner) -> str | None:
     names = _names(captured)
     try:
         (got,) = runner(captured, list(names.values()), [each.inputs])
-    except PteronError:
-        return None
+    except PteronError as error:
+        return f"which operator differs cannot be told ({error})"
     return each.alone({traced: np.asarray(got[name]) for traced, name in names.items()})
 
 
@@ -307,8 +307,8 @@ def tolerance(want: Array) -> float:
 
 
 def _names(captured: ir.Model) -> dict[str, str]:
-    """The graph's name of each value, by the captured program's."""
-    values = [v for node in captured.graph for v in node.outputs]
+    """The graph's name of each value but sequences, by the captured program's."""
+    values = [v for node in captured.graph for v in node.outputs if not g.is_sequence(v)]
     return {v.metadata_props.get(g.TRACED, str(v.name)): str(v.name) for v in values}
 
 

@@ -510,6 +510,6 @@ def alone(torch: Any, captured: Any, values: list[Any], known: Mapping[str, Arra
     try:
         with torch.no_grad():
             Beside(captured.program.graph_module).run(*flat_inputs(torch, captured, values))
-    except Exception:
-        pass
+    except Exception as error:
+        found.append(f"which operator differs cannot be told ({type(error).__name__}: {error})")
     return found[0] if found else None

@@ -120,6 +120,22 @@ def constant(value: ir.Value | None, limit: int = 1 << 16) -> Array | None:
     return tensor.numpy()
 
 
+def is_sequence(value: ir.Value) -> bool:
+    made = value.producer()
+    named = made is not None and is_op(made, *SEQUENCES)
+    return named or isinstance(value.type, ir.SequenceType)
+
+
+SEQUENCES: Final = (
+    "SequenceEmpty",
+    "SequenceConstruct",
+    "SequenceInsert",
+    "SequenceErase",
+    "SplitToSequence",
+)
+"""Operators whose result is a sequence."""
+
+
 def constant_tensor(value: ir.Value | None) -> ir.TensorProtocol | None:
     if value is None or value.is_graph_input():
         return None

@@ -174,9 +174,22 @@ def _check_types(
     second = _elements(data.get(1)) if definitions.AXES.get(schema.name) == 1 else None
     axis = second[0] if second is not None and len(second) == 1 else None
     definitions.check_operands(schema.name, values, [_shape(t) for t in types], axis)
+    if schema.name in ("Loop", "Scan") and "body" in values:
+        _check_carried(values["body"], types, 2 if schema.name == "Loop" else 0)
     has_body = any(a.type.name in ("GRAPH", "GRAPHS") for a in attrs.values())
     if not has_body and schema.name not in STRICTER:
         _infer(schema, attrs, types, data, outputs)
+
+
+def _check_carried(body: ir.Graph, types: Sequence[onnx.TypeProto | None], first: int) -> None:
+    """Operands from `first` on have the element types that the body says of its inputs."""
+    for i, (port, t) in enumerate(zip(body.inputs, types, strict=False)):
+        got = "" if t is None else _text(t)
+        want = "" if port.dtype is None else text_of(port.dtype)
+        if i >= first and got and want and got != want:
+            raise NotAllowedError(
+                f"input {i} is {_short(got)}; expected {_short(want)}, as its body has {port.name!r}"
+            )
 
 
 def _elements(data: onnx.TensorProto | None) -> list[int] | None:

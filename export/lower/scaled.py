@@ -133,6 +133,8 @@ def _expression(x: Scaled, least: int) -> tuple[sympy.Expr, int] | None:
 
 def _agreed(x: Scaled, candidate: sympy.Expr, least: int) -> int:
     """The size before the first one from `least` on where they differ."""
+    if _largest(candidate) is None:
+        return least - 1
     for start in (least, *range(STRIDE, LIMIT + 1, STRIDE)):
         stop = min(start - start % STRIDE + STRIDE, LIMIT + 1)
         sizes = np.arange(start, stop, dtype=np.int64)
@@ -144,6 +146,23 @@ def _agreed(x: Scaled, candidate: sympy.Expr, least: int) -> int:
         if not agree.all():
             return int(start + np.argmin(agree)) - 1
     return LIMIT
+
+
+def _largest(x: Any) -> tuple[int, int] | None:
+    """What numerators and denominators of `_fraction` are at most up to LIMIT; None where i64 may not hold them."""
+    if x == SIZE:
+        return LIMIT, 1
+    if x.is_Rational:
+        found = abs(int(x.p)), int(x.q)
+    else:
+        top, bottom = (0, 1) if x.is_Add else (1, 1)
+        for part in map(_largest, x.args):
+            if part is None:
+                return None
+            t, b = part
+            top, bottom = (top * b + t * bottom if x.is_Add else top * t), bottom * b
+        found = (top, 1) if isinstance(x, (sympy.floor, sympy.ceiling)) else (top, bottom)
+    return found if max(found) < 1 << 62 else None
 
 
 def _rounded(x: Any, sizes: NDArray[np.int64]) -> Any:

@@ -8,7 +8,7 @@ constant, which would store the weight in the wider type.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +22,7 @@ from .. import graph as g
 from ..graph import weights
 from ..graph.inference import infer_node
 from ..graph.weights import read
-from .sizes import RULES, Element, constants, made_of
+from .sizes import RULES, Element, constants, made_of, taken
 
 # fmt: off
 MOVES: Final = frozenset({
@@ -252,6 +252,8 @@ def _fold(node: ir.Node, operand_size: int, opset: int) -> list[ir.TensorProtoco
         return None
     if node.op_type == "Cast":
         return _cast(node, first)
+    if node.op_type == "Slice":
+        return _sliced(first, [None if t is None else t.numpy() for t in tensors[1:]])
     whole = all(
         t is None or t.dtype in (ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL)
         for t in tensors
@@ -275,6 +277,25 @@ def _fold(node: ir.Node, operand_size: int, opset: int) -> list[ir.TensorProtoco
             array = EXACT[node.op_type](*(t.numpy() for t in tensors if t is not None))
         return [ir.tensor(array)]
     return None
+
+
+def _sliced(
+    x: ir.TensorProtocol, given: Sequence[g.Array | None]
+) -> list[ir.TensorProtocol] | None:
+    """The evaluator's slices are NumPy's."""
+    firsts, lasts, axes, steps = (
+        None if a is None else a.reshape(-1).tolist() for a in (*given, None, None)[:4]
+    )
+    if firsts is None or lasts is None or x.size > (1 << 22):
+        return None
+    axes = axes if axes is not None else list(range(len(firsts)))
+    steps = steps if steps is not None else [1] * len(firsts)
+    array = x.numpy()
+    for first, last, axis, step in zip(firsts, lasts, axes, steps, strict=True):
+        places: list[Any] = [slice(None)] * array.ndim
+        places[axis] = taken(array.shape[axis], first, last, step)
+        array = array[tuple(places)]
+    return [ir.tensor(np.ascontiguousarray(array), dtype=x.dtype)]
 
 
 def _cast(node: ir.Node, x: ir.TensorProtocol) -> list[ir.TensorProtocol] | None:

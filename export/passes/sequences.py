@@ -90,6 +90,8 @@ def _split(node: ir.Node) -> bool:
     sizes = _sizes(node, x, axis)
     if x is None or sizes is None or len(indices) != len(uses) or not isinstance(graph, ir.Graph):
         return False
+    if node.outputs[0].is_graph_output():
+        return False
     if any(i is None or not -len(sizes) <= i < len(sizes) for i in indices):
         return False
     lengths = g.initializer(graph, np.array(sizes, np.int64), f"{node.name}_sizes")

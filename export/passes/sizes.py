@@ -135,7 +135,16 @@ def _slice(node: ir.Node, value: ir.Value, of: Of) -> Elements:
     first, last, axis, step = numbers
     if first is None or last is None or axis not in (0, -1) or not step:
         return None
-    return data[first:last:step]
+    return data[taken(len(data), first, last, step)]
+
+
+def taken(n: int, first: int, last: int, step: int) -> slice:
+    """What Slice takes of an axis of `n` elements. Places from the end, and beyond it, are brought into 0 .. n, with a negative step into
+    0 .. n - 1 for the first and -1 .. n - 1 for the one after the last; slices of NumPy begin at -1, too."""
+    low, high = (0, n) if step > 0 else (-1, n - 1)
+    first, last = (at + n if at < 0 else at for at in (first, last))
+    begin, end = min(max(first, 0), high), min(max(last, low), high)
+    return slice(begin, None if end < 0 else end, step) if begin >= 0 else slice(0, 0)
 
 
 def _bounds(node: ir.Node) -> list[tuple[ir.Value | None, int | None]]:

@@ -44,22 +44,7 @@ def _rounds(node: ir.Node) -> int | None:
 
 def _has_sequences(node: ir.Node, body: ir.Graph) -> bool:
     values = (*node.inputs, *(v for n in g.nodes_of(body) for v in (*n.inputs, *n.outputs)))
-    return any(v is not None and _is_sequence(v) for v in values)
-
-
-def _is_sequence(value: ir.Value) -> bool:
-    made = value.producer()
-    named = made is not None and made.op_type in MAKERS
-    return named or isinstance(value.type, ir.SequenceType)
-
-
-MAKERS: Final = (
-    "SequenceEmpty",
-    "SequenceConstruct",
-    "SequenceInsert",
-    "SequenceErase",
-    "SplitToSequence",
-)
+    return any(v is not None and g.is_sequence(v) for v in values)
 
 
 def _goes_on(node: ir.Node, body: ir.Graph) -> bool:

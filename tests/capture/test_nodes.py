@@ -224,6 +224,18 @@ def test_a_loop_carries_what_its_body_does(carried: int) -> None:
         capture(model(node, [(F, [2])]))
 
 
+def test_what_a_loop_carries_has_the_type_that_its_body_says() -> None:
+    info = helper.make_tensor_value_info
+    ports = [info("i", INT, []), info("c", TensorProto.BOOL, []), info("v", INT, [2])]
+    body = helper.make_graph(
+        [N("Identity", ["c"], ["d"]), N("Neg", ["v"], ["w"])], "body", ports,
+        [info("d", TensorProto.BOOL, []), info("w", INT, [2])],
+    )  # fmt: skip
+    node = N("Loop", ["", "", "x0"], ["y"], body=body)
+    with pytest.raises(ModelError, match="input 2 is float; expected int64, as its body has 'v'"):
+        capture(model(node, [(F, [2])]))
+
+
 LIKE = {
     "attribute": (N("Softmax", ["x"], ["a"], axis=1), N("Softmax", ["x"], ["y"], axis=2), {}),
     "list": (N("Transpose", ["x"], ["a"], perm=[1, 0]), N("Transpose", ["x"], ["y"], perm=[1, 1]), {}),

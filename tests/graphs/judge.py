@@ -116,7 +116,11 @@ def judge(case: Case) -> Verdict:
 
 def _judge(case: Case) -> Verdict:
     stage = "export"
-    wanted = reference(case)
+    try:
+        wanted = reference(case)
+    except Timeout:  # its own loops, not ours
+        wanted = None
+        signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "m.pte"

@@ -250,6 +250,7 @@ OPEN: Final[dict[str, Row]] = {
     "Resize": _special,
     "Upsample": _special,
     "DFT": _special,
+    "Det": _special,
     "STFT": _special,
     "Loop": _declared,
     "ReduceL2": _squares,

@@ -157,3 +157,31 @@ def test_a_size_without_a_name_is_named_by_its_axis(tmp_path: Path, extent: obje
     assert loaded(tmp_path, source).inputs[0].shape == ("x.0", 3)
     pteron.export_model(source, tmp_path / "f.pte", fix={"x.0": 2})
     assert pteron.load(tmp_path / "f.pte").inputs[0].shape == (2, 3)
+
+
+def test_two_factors_whose_exact_product_no_integer_holds(tmp_path: Path) -> None:
+    """2.3 and 0.7 in f64 are fractions over 2^51 and 2^53."""
+    nodes = [
+        h.make_node("Shape", ["x"], ["s"]), h.make_node("Cast", ["s"], ["f"], to=T.DOUBLE), h.make_node("Mul", ["f", "a"], ["g"]),
+        h.make_node("Mul", ["g", "b"], ["m"]), h.make_node("Floor", ["m"], ["e"]), h.make_node("Cast", ["e"], ["k"], to=T.INT64),
+        h.make_node("Slice", ["x", "zero", "k"], ["y"]),
+    ]  # fmt: skip
+    zero = np.zeros(1, np.int64)
+    made = loaded(
+        tmp_path, model(nodes, {"x": ["n"]}, a=np.array([2.3]), b=np.array([0.7]), zero=zero)
+    )
+    for n in (1, 3, 10, 1000):
+        x = np.arange(n, dtype=np.float32)
+        want = x[: int(np.floor(np.float64(n) * 2.3 * 0.7))]
+        np.testing.assert_array_equal(made.run({"x": x})["y"], want)
+
+
+def test_the_least_of_as_many_as_a_float_says(tmp_path: Path) -> None:
+    nodes = [
+        h.make_node("Shape", ["x"], ["s"]), h.make_node("Cast", ["s"], ["f"], to=T.DOUBLE), h.make_node("Mul", ["f", "a"], ["m"]),
+        h.make_node("Squeeze", ["m"], ["e"]), h.make_node("Range", ["b", "e", "c"], ["r"]),
+        h.make_node("ArgMin", ["r"], ["p"], axis=0, select_last_index=1), h.make_node("Cast", ["p"], ["y"], to=T.FLOAT),
+    ]  # fmt: skip
+    numbers = {"a": np.array([0.7]), "b": np.array(0.0), "c": np.array(0.5)}
+    made = loaded(tmp_path, model(nodes, {"x": ["n"]}, **numbers))
+    assert made.run({"x": np.zeros(5, np.float32)})["y"].tolist() == [0.0]

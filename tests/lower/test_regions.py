@@ -56,6 +56,13 @@ def test_roi_align(batch: int, mode: str) -> None:
     agrees_with_onnxruntime(f"y = RoiAlign(x, r, i, {attrs})", feeds, **types)
 
 
+def test_each_region_has_an_image() -> None:
+    """Of one image, too, whose regions need not be told apart."""
+    text = "y = RoiAlign(x, r, i, output_height=3, output_width=2, sampling_ratio=1)"
+    program = lower(onnx_text(text, x="f32[1, 3, 6, 6]", r="f32[2, 4]", i="i64[k]"))
+    assert any("an image for each region" in check.text for check in program.checks)
+
+
 def test_as_many_samples_as_the_region_is_large_are_refused() -> None:
     text = "y = RoiAlign(x, r, i, output_height=3, output_width=2)"
     with pytest.raises(LoweringError, match="sampling_ratio"):

@@ -41,6 +41,30 @@ def test_folds(before: str, after: str | None) -> None:
     assert after is None or as_text(model) == after
 
 
+PLACES = [*range(-5, 6), -(2**63), 2**63 - 1]
+
+
+@pytest.mark.parametrize("step", [-2, -1, 1, 3])
+def test_a_slice_is_folded_by_the_rule_that_the_run_has(step: int) -> None:
+    """NumPy's slices, which ONNX's reference takes, begin at -1 too."""
+    for n in (0, 1, 3):
+        for first in PLACES:
+            for last in PLACES:
+                start = min(max(first + n * (first < 0), 0), n if step > 0 else n - 1)
+                end = last + n * (last < 0)
+                end = min(max(end, 0), n) if step > 0 else min(max(end, -1), n - 1)
+                model = onnx_text(
+                    f"y = Add(x, Slice(w, [{first}], [{last}], [0], [{step}]))",
+                    x="f32[k]", w=np.arange(n, dtype=np.float32),
+                )  # fmt: skip
+                assert fold_constants(model)
+                (add,) = (node for node in model.graph if node.op_type == "Add")
+                made = ir.convenience.get_const_tensor(add.inputs[1])
+                assert made is not None
+                want = [float(i) for i in range(start, end, step)] if n else []
+                assert made.numpy().tolist() == want, (n, first, last, step)
+
+
 LEFT = [
     "y = Mul(x, Exp(1.0))",
     "y = MatMul(x, MatMul(w, w))",

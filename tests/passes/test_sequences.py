@@ -64,3 +64,12 @@ def test_splits_one_behind_the_other_settle_in_one_run() -> None:
                 value.shape = None
     assert remove_sequences(model)
     assert not [n.op_type for n in nodes(model) if "Sequence" in n.op_type]
+
+
+def test_a_sequence_that_is_an_output_stays() -> None:
+    """Checks hand out every value; a Split beside it would be made again in each round."""
+    text = "s = SplitToSequence(x, i64(2), axis=0); y = Neg(SequenceAt(s, i64(1)))"
+    model = onnx_text(text, x="f32[4, 8]")
+    (split,) = (n for n in nodes(model) if n.op_type == "SplitToSequence")
+    model.graph.outputs.append(split.outputs[0])
+    assert not remove_sequences(model)

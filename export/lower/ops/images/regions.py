@@ -95,6 +95,7 @@ def lower_roi_align(l: Lowering, n: Node) -> Ref:
         )
     rows, columns = n.integer("output_height", 1), n.integer("output_width", 1)
     count = regions.shape[0]
+    l.sizes.require_equal(owner.shape[0], count, "RoiAlign has an image for each region")
     places = _sample_places(l, n, regions, (rows * points, columns * points))
     image = channels_last(l, convert(l, x, "f32"))
     inside = _clamped(l, places, image)

@@ -79,8 +79,10 @@ def sizes(
     elements, those in front may all be.
 
     Raises:
-        RefusedError: they are not known at export.
+        RefusedError: they are not known at export, or the tensor is not flat.
     """
+    if len(ref.shape) != 1:
+        l.fail(f"{what} has {len(ref.shape)} axes; expected one")
     known = _as_known(l, ref, makes)
     if known is None:
         known = l.values.known(ref, what)

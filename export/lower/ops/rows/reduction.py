@@ -9,7 +9,7 @@ from pteron.schema.dtypes import DTYPES, INTEGERS
 
 from ....program.terms import Term, cast, eq, index, register, select, term
 from ....program.views import Elements, as_elements
-from ....sizes.extents import at_most, product
+from ....sizes.extents import at_most, minimum, product
 from ...context import Lowering
 from ...elementwise import convert, ordered, unordered
 from ...node import Node
@@ -173,6 +173,8 @@ def extreme_places(l: Lowering, x: Ref, kind: str, *, last: bool = False) -> Ref
         kind = "max"
     else:
         x = ordered(l, x)
+    some = minimum(1, product(x.shape[:-1]))
+    l.sizes.require_at_most(some, x.shape[-1], "the place of an extreme, of some elements")
     return l.one("arg_reduce", [x], {"kind": kind, "last": last}, "i64", x.shape[:-1])
 
 
