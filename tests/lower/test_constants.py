@@ -218,6 +218,16 @@ def test_a_transform_of_no_known_length_is_refused(length: str, shape: str) -> N
         lower(onnx_text(f"y = DFT(x, {length}, i64(1))", x=shape))
 
 
+def test_a_transform_is_not_along_real_and_imaginary_parts() -> None:
+    """Where a run decides the axis: a constant one is refused by onnx's inference."""
+    x = RNG.standard_normal((2, 5, 1)).astype(np.float32)
+    program = lower(onnx_text("y = DFT(x, None, a)", x="f32[2, 5, 1]", a="i64[]"))
+    for axis in (0, 1, -3):
+        got = run(program, {"x": x, "a": np.array(axis)})["y"]
+        want = np.fft.fft(x[..., 0], axis=axis % 3)
+        np.testing.assert_allclose(got[..., 0] + 1j * got[..., 1], want, rtol=1e-5, atol=1e-5)
+
+
 def test_a_table_that_no_memory_holds_is_the_nodes_fault() -> None:
     with pytest.raises(LoweringError, match=r"DFT 'n_y' .*needs more memory than there is") as e:
         lower(onnx_text("y = DFT(x, i64(30000000), i64(1))", x="f32[2, 5, 1]"))

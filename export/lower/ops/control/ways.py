@@ -76,7 +76,9 @@ def by_axes(l: Lowering, n: Node) -> list[Ref | None] | None:
 
 
 def _may_be(n: Node, axes: Sequence[int]) -> bool:
-    """Whether the axes fit the operand: those that are squeezed have extent 1."""
+    """Whether the axes fit the operand: those that are squeezed have extent 1; a transform is not along real and imaginary parts."""
+    if n.op_type == "DFT":
+        return n[0].rank - 1 not in axes
     return n.op_type != "Squeeze" or all(n[0].shape[a] == 1 for a in axes)
 
 
