@@ -153,7 +153,14 @@ def test_experts_are_stored_in_few_bits_and_read_where_chosen(tmp_path: Path) ->
     assert 1e-4 < np.abs(whole - want).max() / np.abs(want).max() < 0.2
 
 
-@pytest.mark.parametrize("name", ["mistral", "gemma2", "gemma3_text", "gpt_oss"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gemma3_text",
+        "gpt_oss",
+        *(pytest.param(n, marks=pytest.mark.rows) for n in ("mistral", "gemma2")),
+    ],
+)
 def test_windows_are_rings(name: str, tmp_path: Path) -> None:
     module = made(name, **FAMILIES[name] | {"max_position_embeddings": 512})
     tokens = np.random.default_rng(1).integers(3, 97, (1, 400))
@@ -178,7 +185,9 @@ def test_slopes_beside_codes(tmp_path: Path) -> None:
     assert 1e-6 < np.abs(whole - want).max() / np.abs(want).max() < 0.02
 
 
-@pytest.mark.parametrize("name", ["qwen2", "cohere2", "gptj"])
+@pytest.mark.parametrize(
+    "name", ["qwen2", *(pytest.param(n, marks=pytest.mark.rows) for n in ("cohere2", "gptj"))]
+)
 def test_logits_are_those_of_the_last_token(name: str, tmp_path: Path) -> None:
     module = made(name, **FAMILIES[name])
     tokens = np.random.default_rng(1).integers(3, 97, (1, 30))
