@@ -74,6 +74,28 @@ def rsub(x: Any, other: Any, alpha: Any = 1) -> Any:
     return op.Sub(other, x)
 
 
+def conv3d(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
+    """torch.onnx writes a bias [channels, 2] where there is none."""
+    strides, pads, dilations = (
+        list(n) if isinstance(n, Sequence) else [n] * 3 for n in (stride, padding, dilation)
+    )
+    is_alone = rank(x) == 4
+    x = op.Unsqueeze(x, ints(0)) if is_alone else x
+    strides, pads, dilations = (n * 3 if len(n) == 1 else n for n in (strides, pads, dilations))
+    y = op.Conv(
+        x, weight, bias, strides=strides, pads=pads + pads, dilations=dilations, group=groups
+    )
+    return op.Squeeze(y, ints(0)) if is_alone else y
+
+
 # --- attention -----------------------------------------------------------------------------------------------------------
 
 

@@ -191,6 +191,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_upsample_bilinear2d_aa.default": aten.antialiased("linear"),
     "_upsample_bicubic2d_aa.default": aten.antialiased("cubic"),
     "_grouped_mm.default": grouped_mm,
+    "conv3d.default": aten.conv3d,
     "_int_mm.default": op.MatMulInteger,
     "linalg_matrix_exp.default": aten_singular.matrix_exp,
     "scaled_dot_product_attention.default": aten.attention,

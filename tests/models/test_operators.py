@@ -65,6 +65,18 @@ def test_attention_of_every_rank(tmp_path: Path) -> None:
     agree(tmp_path, functions, (q, k, m))
 
 
+def test_convolutions_without_a_bias(tmp_path: Path) -> None:
+    """torch.onnx writes one of two axes for three spatial ones."""
+    x, w = randn(2, 4, 5, 6, 7), randn(6, 2, 3, 3, 3)
+    functions = [
+        lambda x, w: F.conv3d(x, w, groups=2, padding=(1, 0, 2), stride=(2, 1, 1)),
+        lambda x, w: F.conv3d(x[0], w, w[:, 0, 0, 0, 0], groups=2, padding="same", dilation=2),
+        lambda x, w: F.conv2d(x[:, :, 0], w[:, :, 0], groups=2),
+        lambda x, w: F.conv1d(x[:, :, 0, 0], w[:, :, 0, 0], groups=2),
+    ]
+    agree(tmp_path, functions, (x, w))
+
+
 def test_random_attention_is_refused() -> None:
     def forward(q: Any) -> Any:
         return F.scaled_dot_product_attention(q, q, q, dropout_p=0.5)
