@@ -10,7 +10,6 @@ from typing import Any, Final
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
-from pteron.export.graph import int8
 from pteron.export.graph.int8 import form
 from pteron.schema.errors import several
 
@@ -183,8 +182,8 @@ def _why_static(model: ir.Model, node: ir.Node, weight: ir.TensorProtocol) -> st
         return "they lie in a body of If, Loop or Scan"
     if graphs.constant_tensor(node.inputs[0]) is not None:
         return "they read a constant"
-    if form(node) is None or (node.op_type == "Conv" and int8.window(node, shape[2:]) is None):
-        return f"the integer {node.op_type} has no such window or padding"
+    if form(node) is None:
+        return f"there is no integer {node.op_type} of this form"
     if weight.size // max(shape[0], 1) > TERMS:
         return f"they add more than {TERMS:,} products"
     bias = node.inputs[2] if len(node.inputs) > 2 else None

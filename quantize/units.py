@@ -146,8 +146,6 @@ def _conv(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
     x, shape = _activation(node.inputs[0]), _weight(node)
     if x is None or shape is None or len(shape) < 3:
         return None
-    if int8.window(node, shape[2:]) is None:
-        return None
     terms = 1
     for extent in shape[1:]:
         terms *= extent

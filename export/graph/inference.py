@@ -75,6 +75,10 @@ def _windows(
 
 
 def _conv(row: integer.Conv, x: Sizes) -> Sizes:
+    if row.same:
+        pairs = zip(x[2:], row.strides, strict=True)
+        spatial = [-(-n // s) if isinstance(n, int) else ir.SymbolicDim(None) for n, s in pairs]
+        return [x[0], int(row.w.shape[0]), *spatial]
     windows = _windows(x[2:], row.w.shape[2:], row.strides, row.pads, row.dilations)
     return [x[0], int(row.w.shape[0]), *windows]
 

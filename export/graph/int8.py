@@ -43,7 +43,8 @@ Axes = tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Conv:
-    """Convolution; the kernel's extents are w.shape[2:]; pads are begin..., end... and count as x_zero."""
+    """Convolution; the kernel's extents are w.shape[2:]; pads are begin..., end... and count as x_zero. `same`: as SAMES, of extents
+    that are known while running only, pads are 0 then."""
 
     w: Array
     bias: Array
@@ -57,6 +58,7 @@ class Conv:
     y_zero: int
     low: int
     high: int
+    same: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -290,16 +292,10 @@ def _own(node: ir.Node) -> Operation:
 def max_pool(node: ir.Node) -> MaxPool | None:
     """None where the padding depends on the extents or the indices are wanted."""
     kernel = tuple(map(int, g.attr(node, "kernel_shape")))
-    plain = g.attr(node, "auto_pad", "NOTSET") in ("NOTSET", "VALID")
-    if not plain or g.attr(node, "ceil_mode", 0) or len(node.outputs) > 1:
+    found = window(node, kernel)
+    if found is None or g.attr(node, "ceil_mode", 0) or len(node.outputs) > 1:
         return None
-    ones, none = [1] * len(kernel), [0] * 2 * len(kernel)
-    return MaxPool(
-        kernel,
-        tuple(map(int, g.attr(node, "strides", ones))),
-        tuple(map(int, g.attr(node, "pads", none))),
-        tuple(map(int, g.attr(node, "dilations", ones))),
-    )
+    return MaxPool(kernel, *found)
 
 
 def build(
@@ -448,6 +444,7 @@ def form(node: ir.Node | None) -> Form | None:
 
 Window: TypeAlias = tuple[Axes, Axes, Axes]
 """Strides, pads and dilations, written out."""
+SAMES: Final = ("NOTSET", "SAME_UPPER", "SAME_LOWER")
 
 
 def window(node: ir.Node, kernel: Sequence[int]) -> Window | None:
@@ -459,17 +456,29 @@ def window(node: ir.Node, kernel: Sequence[int]) -> Window | None:
     if auto in ("NOTSET", "VALID"):
         pads = g.attr(node, "pads") if auto == "NOTSET" else None
         return strides, tuple(map(int, pads or [0] * 2 * axes)), dilations
-    extents = (g.dims(node.inputs[0]) or [])[2:]
-    sizes = [n for n in extents if isinstance(n, int)]
-    if len(sizes) != axes:
-        return None
-    total = [
-        max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-        for n, s, k, d in zip(sizes, strides, kernel, dilations, strict=True)
-    ]
+    extents = (g.dims(node.inputs[0]) or [None] * (axes + 2))[2:]
+    total = []
+    for n, s, k, d in zip(extents, strides, kernel, dilations, strict=True):
+        reach = (k - 1) * d + 1
+        if s != 1 and not isinstance(n, int):
+            return None
+        span = (-(-n // s) - 1) * s - n if isinstance(n, int) else -1
+        total.append(max(span + reach, 0))
     less, more = [n // 2 for n in total], [n - n // 2 for n in total]
     first, last = (less, more) if auto == "SAME_UPPER" else (more, less)
     return strides, (*first, *last), dilations
+
+
+def convolved(node: ir.Node, kernel: Sequence[int]) -> tuple[Window, int]:
+    """The window of a convolution, and which of SAMES says its pads: where a run decides them."""
+    found = window(node, kernel)
+    if found is not None:
+        return found, 0
+    axes = len(kernel)
+    strides, dilations = (
+        tuple(map(int, g.attr(node, name) or [1] * axes)) for name in ("strides", "dilations")
+    )
+    return (strides, (0,) * 2 * axes, dilations), SAMES.index(g.attr(node, "auto_pad"))
 
 
 def averages(node: ir.Node) -> bool:

@@ -42,15 +42,19 @@ def read_window(l: Lowering, n: Node, spatial: Shape, kernel: Sequence[Extent]) 
     window = Window(fixed, stride, dilation, (0,) * rank, (0,) * rank)
     auto = n.text("auto_pad", "NOTSET")
     if auto in ("SAME_UPPER", "SAME_LOWER"):
-        pairs = [
-            same_padding(i, s, r, auto)
-            for i, s, r in zip(spatial, stride, window.reach, strict=True)
-        ]
-        return dataclasses.replace(
-            window, begin=tuple(p[0] for p in pairs), end=tuple(p[1] for p in pairs)
-        )
+        return same_window(window, spatial, auto)
     pads = (n.integers("pads") if auto == "NOTSET" else None) or (0,) * (2 * rank)
     return dataclasses.replace(window, begin=pads[:rank], end=pads[rank:])
+
+
+def same_window(window: Window, spatial: Shape, auto: str) -> Window:
+    pairs = [
+        same_padding(i, s, r, auto)
+        for i, s, r in zip(spatial, window.stride, window.reach, strict=True)
+    ]
+    return dataclasses.replace(
+        window, begin=tuple(p[0] for p in pairs), end=tuple(p[1] for p in pairs)
+    )
 
 
 def same_padding(n: Extent, stride: int, reach: int, auto: str) -> tuple[Extent, Extent]:

@@ -113,16 +113,24 @@ def conv(
     y_zero: int,
     low: int,
     high: int,
+    same: int = 0,
 ) -> Array:
-    """x i8 or i16[b, c, *s], w i8[n, c // group, *k]; bias, multiplier i32[n], shift i8[n]; pads begin..., end... count as x_zero."""
+    """x i8 or i16[b, c, *s], w i8[n, c // group, *k]; bias, multiplier i32[n], shift i8[n]; pads begin..., end... count as x_zero.
+    With `same` they are as many as s // strides windows, rounded up, need, the odd one at the end (1) or the beginning (2)."""
     axes = x.ndim - 2
+    if same:
+        reach = [(k - 1) * d + 1 for k, d in zip(w.shape[2:], dilations, strict=True)]
+        spans = [(-(-n // s) - 1) * s - n for n, s in zip(x.shape[2:], strides, strict=True)]
+        total = [max(a + b, 0) for a, b in zip(reach, spans, strict=True)]
+        less, more = [n // 2 for n in total], [n - n // 2 for n in total]
+        pads = [*less, *more] if same == 1 else [*more, *less]
     pixels = np.moveaxis(x, 1, -1).astype(np.float64) - x_zero  # f64 is exact below 2**53
     rows = np.moveaxis(w, 1, -1).reshape(len(w), -1).astype(np.float64)
     kernel, begin, end = w.shape[2:], pads[:axes], pads[axes:]
-    total = windows.conv(
+    sums = windows.conv(
         pixels, rows, kernel, strides, dilations, begin, end, [1] * axes, group
     ).astype(np.int64)
-    y = rescale(saturated(total + bias), multiplier, shift, y_zero, low, high, x.dtype)
+    y = rescale(saturated(sums + bias), multiplier, shift, y_zero, low, high, x.dtype)
     return np.ascontiguousarray(np.moveaxis(y, -1, 1))
 
 

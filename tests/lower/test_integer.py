@@ -159,8 +159,10 @@ def convs(draw: st.DrawFn) -> tuple[Array, integer.Conv, bool]:
     strides = draw(st.lists(st.integers(1, 3), min_size=axes, max_size=axes))
     dilations = draw(st.lists(st.integers(1, 2), min_size=axes, max_size=axes))
     pads = draw(st.lists(st.integers(0, 2), min_size=2 * axes, max_size=2 * axes))
+    same = draw(st.sampled_from([0, 0, 1, 2]))
     row = conv(
-        rng, n, c, kernel, group=group, strides=tuple(strides), dilations=tuple(dilations), pads=tuple(pads)
+        rng, n, c, kernel, group=group, strides=tuple(strides), dilations=tuple(dilations),
+        pads=(0,) * 2 * axes if same else tuple(pads), same=same,
     )  # fmt: skip
     return codes(rng, draw(st.integers(1, 2)), c, *spatial), row, draw(st.booleans())
 

@@ -62,8 +62,31 @@ def test_a_max_pool_of_bytes_stays_in_bytes() -> None:
     agrees("out = MaxPool(x, kernel_shape=[2, 2])", {"x": x}, x="u8[1, 2, h, w]")
 
 
-def test_padding_that_depends_on_sizes_is_refused_by_pools() -> None:
-    text = "out = AveragePool(x, kernel_shape=[2, 2], strides=[2, 2], auto_pad='SAME_UPPER')"
+@pytest.mark.parametrize("auto", ["SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize(("h", "w"), [(4, 5), (5, 4), (1, 7)])
+@pytest.mark.parametrize(
+    "op", ["AveragePool", "MaxPool", "LpPool", "AveragePool of all", "MaxPool of bytes", "MaxPool of integers"]
+)  # fmt: skip
+def test_padding_that_depends_on_sizes(op: str, h: int, w: int, auto: str) -> None:
+    """As Keras has "same" of any size."""
+    name, _, rest = op.partition(" of ")
+    more = ", count_include_pad=1" if rest == "all" else ""
+    text = f"out = {name}(x, kernel_shape=[3, 2], strides=[2, 2], auto_pad='{auto}'{more})"
+    kind = {"bytes": "i8", "integers": "u8"}.get(rest, "f32")
+    x = floats((2, 3, h, w)) - 1
+    x = (
+        x
+        if kind == "f32"
+        else (x * 50).astype(np.int8).astype(kind.replace("i", "int").replace("u", "uint"))
+    )
+    if name == "MaxPool":  # ONNX's reference rounds the number of windows down
+        agrees_with_onnxruntime(text, {"x": x}, x=f"{kind}[n, 3, h, w]")
+    else:
+        agrees(text, {"x": x}, x=f"{kind}[n, 3, h, w]")
+
+
+def test_places_of_the_largest_need_padding_that_is_known() -> None:
+    text = "out, at = MaxPool(x, kernel_shape=[2, 2], strides=[2, 2], auto_pad='SAME_UPPER')"
     with pytest.raises(LoweringError, match="fix the spatial sizes"):
         lower(onnx_text(text, x="f32[1, 2, h, w]"))
 

@@ -145,3 +145,29 @@ def test_a_mix_says_how_many_layers_have_which_format() -> None:
     assert layers(report) == "3 of 3 layers: 2 int8, 1 nf4"
     report = QuantReport("nf4", rows[:1], coverage=Coverage("nf4", 1, 64, ()))
     assert layers(report) == "1 of 1 layers in nf4"
+
+
+@pytest.mark.parametrize(
+    ("auto", "pads"), [("SAME_UPPER", [0, 0, 1, 1]), ("SAME_LOWER", [1, 1, 0, 0])]
+)
+def test_padding_that_a_run_decides(auto: str, pads: list[int], tmp_path: Path) -> None:
+    """As TensorFlow's converters leave it where sizes are unknown; of even sizes these are the pads."""
+    rng = np.random.default_rng(0)
+    w = {
+        "v": rng.standard_normal((8, 3, 3, 3)).astype(np.float32),
+        "w": rng.standard_normal((4, 8, 3, 3)).astype(np.float32),
+    }
+    samples = [
+        {"x": rng.standard_normal((1, 3, 32 + 4 * i, 24)).astype(np.float32)} for i in range(2)
+    ]
+    results = []
+    for how in (f"auto_pad='{auto}'", f"pads={pads}"):
+        a = f"Relu(Conv(x, v, {how}, strides=[2, 2]))"
+        b = f"MaxPool({a}, kernel_shape=[2, 2], auto_pad='{auto}')"
+        text = f"y = Conv({b}, w, {how}, strides=[2, 2])"
+        source = onnx_text(text, x="f32[1, 3, h, k]", **w)
+        report = pteron.export_model(source, tmp_path / "m.pte", quantize="int8", calibrate=samples)
+        assert report.coverage[0]["text"] == "int8: 2 of 2 layers"
+        model = pteron.load(tmp_path / "m.pte", threads=1)
+        results.append([model.run(feeds)["y"].tobytes() for feeds in samples])
+    assert results[0] == results[1]

@@ -298,9 +298,9 @@ def _conv(c: Cluster, to: Target) -> list[ir.Node]:
     w, steps = _weight(node.inputs[1], 0)
     bias = _bias(node.inputs[2] if len(node.inputs) > 2 else None, x.scale * steps, 1)
     parts = _summed(w, steps, bias, x, c)
-    strides, pads, dilations = _window(node, w.shape[2:])
+    (strides, pads, dilations), same = integer.convolved(node, w.shape[2:])
     group = int(g.attr(node, "group", 1))
-    ends = (x.zero, c.zero, c.low, c.high)
+    ends = (x.zero, c.zero, c.low, c.high, same)
     row = integer.Conv(w, *parts, strides, pads, dilations, group, *ends)
     return [_own(row, [x.codes], to, c)]
 
@@ -461,7 +461,9 @@ def _move(c: Cluster, to: Target) -> list[ir.Node]:
     if g.is_op(node, "MaxPool"):
         pool = integer.max_pool(node)
         if pool is None:
-            raise DeclinedError("MaxPool with auto_pad SAME, ceil_mode or indices; write pads")
+            raise DeclinedError(
+                "MaxPool with ceil_mode, indices, or auto_pad SAME of strides over extents known while running only; write pads"
+            )
         if x.bits == 16:
             new = integer.build(pool, [x.codes], to.graph, str(node.name), to.used)
     if g.is_op(node, "Resize") and not integer.copies(node):

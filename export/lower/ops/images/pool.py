@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -33,6 +34,7 @@ from ...windows import (
 from ..matrix.conv import convolve
 from ..moving.counted import asserted
 from ..moving.counted import sizes as known_sizes
+from ..moving.pads import padded_window
 from ..rows.reduction import reduce
 
 EXACT_WIDE = ("i32", "u32", "i64", "u64", "f64")
@@ -48,6 +50,11 @@ def lower_max_pool(l: Lowering, n: Node) -> Sequence[Ref | None]:
     window, out = _pool_window(l, n, x)
     kind = "i8" if x.dtype == "i8" else KERNEL_TYPES.get(x.dtype, "i64")
     shape = (x.shape[0], *out, x.shape[1])
+    image = channels_last(l, convert(l, x, kind))
+    wants_index = len(n.wanted) > 1 and n.wanted[1]
+    if not wants_index:  # the places are those in what is not padded
+        least = -math.inf if kind == "f32" else DTYPES[kind].least
+        image, window = padded_window(l, image, window, l.values.scalar(least, kind))
     attrs = {
         "kernel": window.kernel,
         "stride": window.stride,
@@ -55,10 +62,9 @@ def lower_max_pool(l: Lowering, n: Node) -> Sequence[Ref | None]:
         "begin": static(l, window.begin, "padding"),
         "column_major": bool(n.integer("storage_order")),
     }
-    wants_index = len(n.wanted) > 1 and n.wanted[1]
     y, index = l.emit(
         "max_pool",
-        [channels_last(l, convert(l, x, kind))],
+        [image],
         attrs,
         [(kind, shape), ("i64", shape) if wants_index else None],
     )
@@ -85,6 +91,17 @@ def _pool_window(l: Lowering, n: Node, x: Ref) -> tuple[Window, Shape]:
 
 def _mean(l: Lowering, x: Ref, window: Window, out: Shape, count_padding: bool) -> Ref:
     """[b, c, *i] to [b, c, *o]."""
+    image, fixed = padded_window(l, channels_last(l, x), window, l.values.scalar(0.0, "f32"))
+    y = _average(l, image, fixed, out, count_padding)
+    if fixed is not window and not count_padding:  # of how many the mean is to be
+        ones = l.expand(l.values.scalar(1.0, "f32"), (1, *x.shape[2:], 1))
+        filled, _ = padded_window(l, ones, window, l.values.scalar(0.0, "f32"))
+        part = _average(l, filled, fixed, out, count_padding)
+        y = l.pointwise(lambda mean, share: mean / share, [y, part], "f32")
+    return channels_first(l, y)
+
+
+def _average(l: Lowering, image: Ref, window: Window, out: Shape, count_padding: bool) -> Ref:
     attrs = {
         "kernel": window.kernel,
         "stride": window.stride,
@@ -93,8 +110,7 @@ def _mean(l: Lowering, x: Ref, window: Window, out: Shape, count_padding: bool) 
         "end": static(l, window.end, "padding"),
         "count_padding": count_padding,
     }
-    shape = (x.shape[0], *out, x.shape[1])
-    return channels_first(l, l.one("average_pool", [channels_last(l, x)], attrs, "f32", shape))
+    return l.one("average_pool", [image], attrs, "f32", (image.shape[0], *out, image.shape[-1]))
 
 
 @lowers("LpPool")

@@ -29,7 +29,7 @@ from ...windows import (
     static,
 )
 from ..moving.movement import concat
-from ..moving.pads import pad_constant
+from ..moving.pads import pad_constant, padded_window
 from .products import centered, multiply, requantize
 
 ONE = (1, 1, 1)
@@ -66,7 +66,7 @@ def convolve(
     )
     out = counts(spatial, window)
     x = l.agree(x, -1, mul(w.shape[1], groups), "channels of the input and of the weights")
-    x, window = _with_static_padding(l, x, window)
+    x, window = padded_window(l, x, window, l.values.scalar(0, x.dtype))
     if groups > 1 and not l.values.is_constant(w):
         return _by_group(l, x, w, bias, window, groups, spread)
     channels, count = x.shape[-1], w.shape[0]
@@ -86,15 +86,6 @@ def convolve(
     rows = l.transpose(w, (0, *range(2, w.rank), 1))
     flat = l.reshape(rows, (count, product(rows.shape[1:])))
     return l.one("conv", [x, flat, bias], attrs, "f32", shape)
-
-
-def _with_static_padding(l: Lowering, x: Ref, window: Window) -> tuple[Ref, Window]:
-    """Padding that depends on sizes is done beforehand: zeros take part in the sum either way."""
-    if all(isinstance(p, int) for p in (*window.begin, *window.end)):
-        return x, window
-    rank = len(window.kernel)
-    x = _padded(l, x, window)
-    return x, Window(window.kernel, window.stride, window.dilation, (0,) * rank, (0,) * rank)
 
 
 def _padded(l: Lowering, x: Ref, window: Window) -> Ref:

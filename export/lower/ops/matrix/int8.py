@@ -18,13 +18,15 @@ from pteron.schema.meaning import int8 as meaning
 
 from ....graph import int8 as integer
 from ....program.terms import Term, cast, term
+from ....program.views import Shape
 from ....sizes.extents import product
 from ...context import Lowering
 from ...elementwise import convert
 from ...node import Node
 from ...refs import Ref
 from ...table import lowers
-from ...windows import Window, channels_first, channels_last, counts
+from ...windows import Window, channels_first, channels_last, counts, same_window
+from ..moving.pads import padded_window
 from ..rows.reduction import reduce
 from .conv import convolve
 from .products import multiply
@@ -74,7 +76,11 @@ def lower_conv(l: Lowering, n: Node) -> Ref:
     kernel = row.w.shape[2:]
     window = Window(kernel, row.strides, row.dilations, row.pads[:axes], row.pads[axes:])
     rows = np.ascontiguousarray(np.moveaxis(row.w, 1, -1).reshape(len(row.w), -1))
-    return channels_first(l, _product(l, x, rows, row, window, row.group))
+    if row.same:
+        window = same_window(window, x.shape[1:-1], integer.SAMES[row.same])
+    out = counts(x.shape[1:-1], window)
+    x, window = padded_window(l, x, window, l.values.scalar(row.x_zero, x.dtype))
+    return channels_first(l, _product(l, x, rows, row, window, out, row.group))
 
 
 @lowers("Linear", domain=integer.DOMAIN)
@@ -82,7 +88,8 @@ def lower_linear(l: Lowering, n: Node) -> Ref:
     row = row_of(l, n, integer.Linear)
     x = n[0]
     rows = l.reshape(x, (1, product(x.shape[:-1]), x.shape[-1]))
-    y = _product(l, rows, row.w, row, Window((1,), (1,), (1,), (0,), (0,)), 1)
+    window = Window((1,), (1,), (1,), (0,), (0,))
+    y = _product(l, rows, row.w, row, window, rows.shape[1:-1], 1)
     return l.reshape(y, (*x.shape[:-1], len(row.w)))
 
 
@@ -92,9 +99,10 @@ def _product(
     w: Array,
     row: integer.Conv | integer.Linear,
     window: Window,
+    out: Shape,
     groups: int,
 ) -> Ref:
-    """[b, *i, c] and [n, k] to [b, *o, n]. The runtime sums x and not x - x_zero: the difference goes to the bias."""
+    """[b, *i, c] and [n, k] to [b, *out, n]. The runtime sums x and not x - x_zero: the difference goes to the bias."""
     moved = row.bias.astype(np.int64) - row.x_zero * w.astype(np.int64).sum(1)
     bias = moved.astype(np.int32)  # modulo 2^32, as the sums
     parts = (w, bias, row.multiplier.astype(np.int32), row.shift.astype(np.int8))
@@ -123,7 +131,7 @@ def _product(
         attrs["wide"] = int((bounds >= meaning.SUM_LIMIT).any())
         if attrs["wide"] and (bias != moved).any():
             l.fail("sums beyond int32 that a zero point moves; expected zero point 0")
-    shape = (x.shape[0], *counts(x.shape[1:-1], window), len(w))
+    shape = (x.shape[0], *out, len(w))
     operands = [x, *(l.values.constant(part) for part in parts)]
     return l.one(f"conv_{x.dtype}", operands, attrs, x.dtype, shape)
 

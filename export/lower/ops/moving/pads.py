@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from ....sizes import Extent, extents
@@ -11,6 +12,7 @@ from ...elementwise import convert
 from ...node import Node
 from ...refs import Ref
 from ...table import lowers
+from ...windows import Window
 from .counted import sizes
 from .movement import axes_of, like_memory
 
@@ -62,6 +64,15 @@ def pad_constant(
         inner = l.slice(inner, axis, begin[axis], x.shape[axis], inside=True)
     l.copy_into(x, inner)
     return base
+
+
+def padded_window(l: Lowering, x: Ref, window: Window, fill: Ref) -> tuple[Ref, Window]:
+    """[b, *i, c] and its window, without padding that depends on sizes: that is put around `x` first."""
+    if all(isinstance(p, int) for p in (*window.begin, *window.end)):
+        return x, window
+    nowhere = (0,) * len(window.kernel)
+    x = pad_constant(l, x, (0, *window.begin, 0), (0, *window.end, 0), fill)
+    return x, dataclasses.replace(window, begin=nowhere, end=nowhere)
 
 
 def crop(
