@@ -229,7 +229,12 @@ def _drawn(inputs: Sequence[Any], attrs: Given, outputs: Sequence[Array]) -> boo
     return True
 
 
-DEVIATIONS: Final[dict[str, Row]] = {"ConvTranspose": _weights}
+def _taps(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """Taps beyond the border: PyTorch and onnxruntime bring each one inside, ONNX's reference the place; docs/onnx.md says so."""
+    return given.get("mode") == b"cubic" and given.get("padding_mode") == b"border"
+
+
+DEVIATIONS: Final[dict[str, Row]] = {"ConvTranspose": _weights, "GridSample": _taps}
 
 OPEN: Final[dict[str, Row]] = {
     **dict.fromkeys(NODES, _drawn),
