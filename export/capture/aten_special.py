@@ -286,8 +286,9 @@ def logcumsumexp(x: Any, dim: int) -> Any:
 def multilabel_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
     """max(0, 1 - x[t] + x[k]) of all targets t before the first -1 and classes k that are none; PyTorch's decomposition takes the
     places from the -1 on for targets."""
-    flat, count, zero = rank(x) == 1, extent(x, -1), op.Constant(value_int=0)
-    x, target = (op.Unsqueeze(v, ints(0)) if flat else v for v in (x, target))
+    flat, zero = rank(x) < 2, op.Constant(value_int=0)
+    count = extent(x, -1) if rank(x) else op.Constant(value_int=1)
+    x, target = (op.Reshape(v, ints(1, -1)) if flat else v for v in (x, target))
     places, none = counting(count), op.Constant(value_int=-1)
     end = op.ReduceMin(op.Where(op.Equal(target, none), places, count), ints(1), keepdims=1)
     valid = op.Less(places, end)

@@ -104,10 +104,22 @@ def linear_cross_entropy(
         raise ModelError(
             "linear_cross_entropy with gradients: expected a module in eval mode under torch.no_grad()"
         )
+    way = REDUCTIONS.index(reduction)
+    loss = cross_entropy(_logits(x, weight, bias), target, by_class, way, ignore_index, smoothing)
+    none = [op.Expand(full_like(x, 0), ints(*shape)) for shape in ((0, 0), (0, 0), (0,))]
+    return loss, *none
+
+
+def linear_cross_entropies(
+    x: Any, weight: Any, target: Any, bias: Any, by_class: Any, ignore_index: int, *rest: Any
+) -> Any:
+    """The loss of each row."""
+    way = REDUCTIONS.index("none")
+    return cross_entropy(_logits(x, weight, bias), target, by_class, way, ignore_index, 0.0)
+
+
+def _logits(x: Any, weight: Any, bias: Any) -> Any:
     logits = op.MatMul(x, op.Transpose(weight, perm=[1, 0]))
     logits = logits if bias is None else op.Add(logits, bias)
     logits.shape, logits.dtype = ir.Shape([*x.shape[:-1], weight.shape[0]]), x.dtype
-    way = REDUCTIONS.index(reduction)
-    loss = cross_entropy(logits, target, by_class, way, ignore_index, smoothing)
-    none = [op.Expand(full_like(x, 0), ints(*shape)) for shape in ((0, 0), (0, 0), (0,))]
-    return loss, *none
+    return logits

@@ -53,9 +53,9 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
     for name, function in OWN.items():
         if f"pteron.{name}.default" in used:
             table[overload(torch.ops.pteron, f"{name}.default")] = function
-    if CHUNKED in used:
-        chunked = torch.ops.torch_nn._linear_cross_entropy_batch_chunked
-        table[chunked.default] = aten_training.linear_cross_entropy
+    for name, function in CHUNKED.items():
+        if f"torch_nn.{name}" in used:
+            table[overload(torch.ops.torch_nn, name)] = function
     if AFFINE in used:
         table[torch.ops.torchao.dequantize_affine.default] = dequantize_affine
     if "transformers.grouped_mm_fallback.default" in used:
@@ -135,7 +135,10 @@ def choose_qparams(x: Any, quant_min: int, quant_max: int, eps: float, dtype: An
     return op.Cast(scale, to=DOUBLE), op.Cast(point, to=INT64)
 
 
-CHUNKED: Final = "torch_nn._linear_cross_entropy_batch_chunked.default"
+CHUNKED: Final[dict[str, Callable[..., Any]]] = {
+    "_linear_cross_entropy_batch_chunked.default": aten_training.linear_cross_entropy,
+    "_linear_cross_entropy_batch_chunked_no_reduction.default": aten_training.linear_cross_entropies,
+}
 AFFINE: Final = "torchao.dequantize_affine.default"
 
 
