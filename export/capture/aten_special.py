@@ -405,3 +405,11 @@ def embedding_bag(
         is_empty = op.Unsqueeze(op.Equal(count, ints(0)), ints(1))
         y = op.Where(is_empty, full_like(table, 0), y)
     return y, bag, count, count
+
+
+def embedding_bag_padded(table: Any, *rest: Any) -> Any:
+    """The overload with a padding, which is counted from the end where it is negative; of the operator below it -1 is none."""
+    *given, padding_idx = rest
+    if isinstance(padding_idx, int) and padding_idx < 0:
+        padding_idx += table.shape[0]
+    return embedding_bag(table, *given, padding_idx)

@@ -315,7 +315,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "mode.default": aten_special.mode,
     "unique_consecutive.default": aten_counts.unique_consecutive,
     "embedding_bag.default": aten_special.embedding_bag,
-    "embedding_bag.padding_idx": aten_special.embedding_bag,
+    "embedding_bag.padding_idx": aten_special.embedding_bag_padded,
     "_embedding_bag.default": aten_special.embedding_bag,
     "_embedding_bag_forward_only.default": aten_special.embedding_bag,
     "div.Tensor_mode": aten_whole.div_mode,

@@ -87,7 +87,8 @@ def _product(torch: Any, x: Any, weight: Any, bias: Any, places: Any, groups: in
     taps = _taps(torch, x, places, 0)
     rows = taps.unflatten(1, (groups, -1)).flatten(3, -2)  # [n, g, c, results, taps]
     rows = rows.permute(0, 1, 3, 2, 4).flatten(3)
-    y = (rows @ weight.mT).mT.reshape(taps.shape[0], -1, *taps.shape[2:-1])
+    channels = weight.shape[0] * weight.shape[1]
+    y = (rows @ weight.mT).mT.reshape(taps.shape[0], channels, *taps.shape[2:-1])
     return y if bias is None else y + bias.reshape(-1, *[1] * (taps.dim() - 3))
 
 
@@ -246,7 +247,8 @@ def _fractional(torch: Any, axes: int) -> Callable[..., Any]:
             shape[i], shape[axes + i] = count, k
             places = places * n + at.reshape(*at.shape[:2], *shape)
         flat = places.expand(*x.shape[:2], *places.shape[2:]).flatten(2)
-        taps = torch.gather(x.flatten(2), 2, flat).reshape(*x.shape[:2], *counts, -1)
+        shape = (*x.shape[:2], *counts, math.prod(kernel))
+        taps = torch.gather(x.flatten(2), 2, flat).reshape(shape)
         where = flat.reshape(taps.shape)
         best = taps.argmax(-1, keepdim=True)
         both = taps.amax(-1), torch.gather(where, -1, best).squeeze(-1)

@@ -111,6 +111,10 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
                     l.env.values[out] = None
                 return
             operands.append(ref)
+        if _reads_failed(l, node):
+            for out in node.outputs:
+                l.env.values[out] = None
+            return
         wrapped = _wrap(l, node, operands)
         check_node(l, wrapped, inside=not top)
         results = lower_one(l, wrapped)
@@ -131,6 +135,17 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
             l.env.values[out] = None
     finally:
         l.at(before)
+
+
+def _reads_failed(l: Lowering, node: ir.Node) -> bool:
+    """Whether a body of the node reads what has no lowering around it, which has been noted there."""
+    values = l.env.values
+    return any(
+        value is not None and value in values and values[value] is None
+        for body in g.bodies(node)
+        for reader in (*(n.inputs for n in g.nodes_of(body)), body.outputs)
+        for value in reader
+    )
 
 
 def lower_one(l: Lowering, node: Node) -> list[Ref | None]:

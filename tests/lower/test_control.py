@@ -55,6 +55,12 @@ def test_branches_see_outer_values() -> None:
     agrees(IF.format(other="n", body="q = Mul(x, h)"), *feeds)
 
 
+def test_a_body_that_reads_what_failed_is_not_blamed() -> None:
+    text = IF.format(other="n", body="q = Mul(x, h)").replace("Add(x, x)", "RandomNormalLike(x)")
+    with pytest.raises(LoweringError, match=r"^1 node cannot be lowered:\n  RandomNormalLike .*$"):
+        lower(capture(parsed(text)))
+
+
 @pytest.mark.parametrize("shape", ["1", "1, 1", "1, 1, 1"])
 def test_a_condition_is_one_element_of_any_rank(shape: str) -> None:
     model = parsed(f"""
