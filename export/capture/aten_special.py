@@ -407,9 +407,9 @@ def embedding_bag(
     return y, bag, count, count
 
 
-def embedding_bag_padded(table: Any, *rest: Any) -> Any:
+def embedding_bag_padded(table: Any, *given: Any) -> Any:
     """The overload with a padding, which is counted from the end where it is negative; of the operator below it -1 is none."""
-    *given, padding_idx = rest
+    *rest, padding_idx = given
     if isinstance(padding_idx, int) and padding_idx < 0:
         padding_idx += table.shape[0]
-    return embedding_bag(table, *given, padding_idx)
+    return embedding_bag(table, *[*rest, padding_idx])

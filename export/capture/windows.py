@@ -247,8 +247,8 @@ def _fractional(torch: Any, axes: int) -> Callable[..., Any]:
             shape[i], shape[axes + i] = count, k
             places = places * n + at.reshape(*at.shape[:2], *shape)
         flat = places.expand(*x.shape[:2], *places.shape[2:]).flatten(2)
-        shape = (*x.shape[:2], *counts, math.prod(kernel))
-        taps = torch.gather(x.flatten(2), 2, flat).reshape(shape)
+        each = math.prod(kernel)
+        taps = torch.gather(x.flatten(2), 2, flat).reshape(*x.shape[:2], *counts, each)
         where = flat.reshape(taps.shape)
         best = taps.argmax(-1, keepdim=True)
         both = taps.amax(-1), torch.gather(where, -1, best).squeeze(-1)
