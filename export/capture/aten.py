@@ -84,12 +84,10 @@ def conv3d(
     groups: int = 1,
 ) -> Any:
     """torch.onnx writes a bias [channels, 2] where there is none."""
-    strides, pads, dilations = (
-        list(n) if isinstance(n, Sequence) else [n] * 3 for n in (stride, padding, dilation)
-    )
+    given = (list(n) if isinstance(n, Sequence) else [n] for n in (stride, padding, dilation))
+    strides, pads, dilations = (n * 3 if len(n) == 1 else n for n in given)
     is_alone = rank(x) == 4
     x = op.Unsqueeze(x, ints(0)) if is_alone else x
-    strides, pads, dilations = (n * 3 if len(n) == 1 else n for n in (strides, pads, dilations))
     y = op.Conv(
         x, weight, bias, strides=strides, pads=pads + pads, dilations=dilations, group=groups
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -23,6 +24,12 @@ from pteron.schema.layout import Segment
 X = np.random.default_rng(0).random((3, 1, 8, 8), np.float32)
 
 
+@pytest.fixture
+def own_digits(digits: Path, tmp_path: Path) -> Path:
+    """A file that no other test has open."""
+    return shutil.copy(digits, tmp_path / "own.pte")
+
+
 def mapped(path: Path) -> bool:
     """Whether a file is mapped into this process."""
     return str(path) in Path("/proc/self/maps").read_text()
@@ -31,24 +38,24 @@ def mapped(path: Path) -> bool:
 # --- closing -----------------------------------------------------------------------------------
 
 
-def test_closing_lets_the_file_go(digits: Path) -> None:
-    with pteron.load(digits) as model:
-        assert model(X).shape == (3, 10) and mapped(digits)
-    assert not mapped(digits)
+def test_closing_lets_the_file_go(own_digits: Path) -> None:
+    with pteron.load(own_digits) as model:
+        assert model(X).shape == (3, 10) and mapped(own_digits)
+    assert not mapped(own_digits)
     for use in (lambda: model(X), lambda: model.placements, model.states.reset, model.session):
         with pytest.raises(pteron.ArgumentError, match="was closed; "):
             use()
     model.close()
 
 
-def test_sessions_outlive_the_program(digits: Path) -> None:
-    with pteron.load(digits, threads=2) as model:
+def test_sessions_outlive_the_program(own_digits: Path) -> None:
+    with pteron.load(own_digits, threads=2) as model:
         other, want = model.session(), model(X)
-    assert mapped(digits)
+    assert mapped(own_digits)
     np.testing.assert_array_equal(other.run({"image": X})["logits"], want)
     other.close()
     other.close()
-    assert not mapped(digits)
+    assert not mapped(own_digits)
 
 
 def test_closing_waits_for_the_run(digits: Path) -> None:
