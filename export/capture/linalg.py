@@ -167,6 +167,14 @@ def _systems(torch: Any) -> dict[str, Callable[..., Any]]:
         left = torch.linalg.matrix_exp(both)[..., :n]
         return torch.complex(left[..., :n, :], left[..., n:, :])
 
+    def tensorsolve(a: Any, b: Any, dims: Any = None) -> Any:
+        last = [d % a.dim() for d in dims or ()]
+        a = a.permute([d for d in range(a.dim()) if d not in last] + last)
+        return solve(a.reshape(b.numel(), -1), b.reshape(-1)).reshape(a.shape[b.dim() :])
+
+    def solve_parts(a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
+        return solve(a, b, left=left), *_factored(torch, a), _no_info(torch, a)
+
     def tensorinv(a: Any, ind: int = 2) -> Any:
         lead, rest = a.shape[:ind], a.shape[ind:]
         return inverse(a.reshape(lead.numel(), -1)).reshape(*rest, *lead)
@@ -175,7 +183,7 @@ def _systems(torch: Any) -> dict[str, Callable[..., Any]]:
         return lu_solve(lu, pivots, b)
 
     return {
-        "linalg_lu_solve": lu_solve, "lu_solve": old_lu_solve, "linalg_solve": solve, "linalg_solve_ex": solve_ex,
+        "linalg_lu_solve": lu_solve, "lu_solve": old_lu_solve, "linalg_solve": solve, "linalg_solve_ex": solve_ex, "_linalg_solve_ex": solve_parts, "linalg_tensorsolve": tensorsolve,
         "linalg_inv": inverse, "inverse": inverse, "linalg_inv_ex": inv_ex,
         "linalg_matrix_power": matrix_power, "matrix_power": matrix_power, "linalg_tensorinv": tensorinv,
         "linalg_matrix_exp": matrix_exp,

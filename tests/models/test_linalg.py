@@ -24,7 +24,7 @@ class Each(torch.nn.Module):
         return {
             "solve": L.solve(x, b), "det": L.det(x), "log": torch.logdet(spd), "low": low,
             "cholesky_solve": torch.cholesky_solve(b, low), "unit": L.solve_triangular(x, b, upper=True, unitriangular=True),
-            "u": L.lu(b)[2], "adjoint": L.lu_solve(*L.lu_factor(x), b, adjoint=True), "q": L.qr(b)[0], "wide": L.qr(b.mT)[1],
+            "tensors": L.tensorsolve(x[0], b[0, :, 0], dims=(0,)), "u": L.lu(b)[2], "adjoint": L.lu_solve(*L.lu_factor(x), b, adjoint=True), "q": L.qr(b)[0], "wide": L.qr(b.mT)[1],
         }  # fmt: skip
 
 
