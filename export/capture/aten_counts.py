@@ -64,20 +64,24 @@ def resize(x: Any, size: Any, memory_format: Any = None) -> Any:
     return op.Reshape(flat, ints(*size), allowzero=1)
 
 
-def scatter(x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
-    """Sums or products where an index stands several times."""
+def scatter(x: Any, dim: int, index: Any, source: Any, *, reduce: str | None = None) -> Any:
+    """`source` in the places of `index`; with `reduce` sums or products where one stands several times."""
     if not hasattr(source, "dtype"):
         source = op.Expand(full_like(x, source), op.Shape(index))
-    wide = op.Cast(x, to=INT32) if x.dtype.value == BOOL else x
-    source = op.CastLike(source, wide)
+    wide = op.Cast(x, to=INT32) if x.dtype.value == BOOL and reduce else x
+    source = op.CastLike(source, wide) if reduce else source
+    kind = KINDS[reduce] if reduce else "none"
     if rank(x) == 0:
         flat = (op.Reshape(t, ints(-1)) for t in (wide, index, source))
-        y = op.Squeeze(op.ScatterElements(*flat, axis=0, reduction=KINDS[reduce]), ints(0))
+        y = op.Squeeze(op.ScatterElements(*flat, axis=0, reduction=kind), ints(0))
     else:
-        axes = ints(*range(rank(x)))
-        source = op.Slice(source, ints(*[0] * rank(x)), op.Shape(index), axes)
-        y = op.ScatterElements(wide, index, source, axis=dim, reduction=KINDS[reduce])
-    return op.Cast(y, to=x.dtype.value)
+        source = op.Slice(source, ints(*[0] * rank(x)), op.Shape(index), ints(*range(rank(x))))
+        y = op.ScatterElements(wide, index, source, axis=dim, reduction=kind)
+    return op.Cast(y, to=x.dtype.value) if reduce else y
+
+
+def scatter_add(x: Any, dim: int, index: Any, source: Any) -> Any:
+    return scatter(x, dim, index, source, reduce="add")
 
 
 def trunc(x: Any) -> Any:
@@ -135,5 +139,6 @@ def _runs(differs: Any, size: Any) -> tuple[Any, Any, Any]:
 
 TRANSLATED: Final[dict[str, Callable[..., Any]]] = {
     "bincount.default": bincount, "nonzero_static.default": nonzero_static, "resize.default": resize,
+    "scatter.src": scatter, "scatter.value": scatter, "scatter_add.default": scatter_add,
     "scatter.reduce": scatter, "scatter.value_reduce": scatter, "trunc.default": trunc,
 }  # fmt: skip

@@ -52,6 +52,8 @@ def test_bins_norms_and_distances_exported(tmp_path: Path) -> None:
         lambda x: torch.linalg.vector_norm(x, keepdim=True), lambda x: F.pad(x[None], (-4, 3), mode="replicate"),
         lambda x: torch.matrix_exp(torch.stack([x, 9 * (x - x.T)])),
         lambda x: F.embedding_bag(torch.tensor([3, 0, 3, 1]), x, torch.tensor([0, 2]), mode="sum", padding_idx=-1),
+        lambda x: x[0, 0].scatter(0, torch.tensor(0), 2.0), lambda x: x[0, 0].scatter_add(0, torch.tensor([0]), x[1, :1]),
+        lambda x: x.scatter(1, torch.tensor([[1, 3], [0, 2]]), -x),
         lambda x: F.fractional_max_pool2d(x[:0, None, None].expand(0, 1, 4, 4), 2, 2, _random_samples=x[:0, None, :2]),
     ]  # fmt: skip
     agree(tmp_path, functions, (randn(4, 4),))
