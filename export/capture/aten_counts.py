@@ -66,7 +66,9 @@ def resize(x: Any, size: Any, memory_format: Any = None) -> Any:
 
 def scatter(x: Any, dim: int, index: Any, source: Any, *, reduce: str | None = None) -> Any:
     """`source` in the places of `index`; with `reduce` sums or products where one stands several times."""
-    if not hasattr(source, "dtype"):
+    is_number = not hasattr(source, "dtype")
+    is_whole = is_number or list(source.shape) == list(index.shape)
+    if is_number:
         source = op.Expand(full_like(x, source), op.Shape(index))
     wide = op.Cast(x, to=INT32) if x.dtype.value == BOOL and reduce else x
     source = op.CastLike(source, wide) if reduce else source
@@ -75,7 +77,8 @@ def scatter(x: Any, dim: int, index: Any, source: Any, *, reduce: str | None = N
         flat = (op.Reshape(t, ints(-1)) for t in (wide, index, source))
         y = op.Squeeze(op.ScatterElements(*flat, axis=0, reduction=kind), ints(0))
     else:
-        source = op.Slice(source, ints(*[0] * rank(x)), op.Shape(index), ints(*range(rank(x))))
+        if not is_whole:
+            source = op.Slice(source, ints(*[0] * rank(x)), op.Shape(index), ints(*range(rank(x))))
         y = op.ScatterElements(wide, index, source, axis=dim, reduction=kind)
     return op.Cast(y, to=x.dtype.value) if reduce else y
 
