@@ -17,6 +17,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
+from pteron.schema.meaning.windows import same_pads
 
 from .layers import Layer
 
@@ -111,23 +112,14 @@ def _spaced(places: Sequence[int], most: int, turn: int) -> list[slice]:
 
 def _seen(w: Window, x: Array) -> Array:
     """A view of what the window sees, [b, c, *places, *kernel]."""
-    spatial = x.shape[2:]
+    reach = tuple((k - 1) * d + 1 for k, d in zip(w.kernel, w.dilations, strict=True))
     pads = [
-        _same(w, i, n) if w.same else pair
-        for i, (n, pair) in enumerate(zip(spatial, w.pads, strict=True))
+        same_pads(n, s, r, w.same) if w.same else pair
+        for n, s, r, pair in zip(x.shape[2:], w.strides, reach, w.pads, strict=True)
     ]
     padded = np.pad(x, [(0, 0), (0, 0), *pads]) if any(map(any, pads)) else x
-    reach = tuple((k - 1) * d + 1 for k, d in zip(w.kernel, w.dilations, strict=True))
     axes = tuple(range(2, x.ndim))
     seen = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=axes)
     steps = [slice(None, None, s) for s in w.strides]
     taps = [slice(None, None, d) for d in w.dilations]
     return seen[(slice(None), slice(None), *steps, *taps)]
-
-
-def _same(w: Window, i: int, extent: int) -> tuple[int, int]:
-    """Padding that makes the result ceil(extent / stride) long."""
-    stride, reach = w.strides[i], (w.kernel[i] - 1) * w.dilations[i] + 1
-    total = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
-    less = total // 2
-    return (less, total - less) if w.same == "SAME_UPPER" else (total - less, less)

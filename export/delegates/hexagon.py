@@ -56,8 +56,6 @@ def _window_rule(node: ir.Node, kernel: Order, row: Row, terms: int) -> str | No
 
 
 def _conv_rule(node: ir.Node, row: integer.Conv) -> str | None:
-    if row.same:
-        return "padding that a run decides; fix the sizes"
     terms = math.prod(row.w.shape[1:])
     return _window_rule(node, row.w.shape[2:], row, terms) or _sum_rule(row)
 

@@ -39,6 +39,8 @@ def refusal(
         return "not an integer operator; quantize with --format int8 and calibration data"
     if type(row) not in writers:
         return f"{node.op_type} has no form there; it stays on the CPU"
+    if getattr(row, "same", 0):
+        return "padding that a run decides; fix the sizes"
     for value in (*node.inputs[: integer.activations(node)], node.outputs[0]):
         if reason := _activation(value, extents):
             return reason

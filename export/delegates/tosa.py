@@ -102,8 +102,6 @@ def _windows(node: ir.Node, kernel: Order, row: Row) -> str | None:
 
 
 def _conv_rule(node: ir.Node, row: integer.Conv) -> str | None:
-    if row.same:
-        return "padding that a run decides; fix the sizes"
     return _windows(node, row.w.shape[2:], row) or _sum_rule(row)
 
 

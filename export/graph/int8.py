@@ -31,6 +31,8 @@ from numpy.typing import NDArray
 
 from pteron.schema.errors import ModelError
 from pteron.schema.meaning import int8 as integer
+from pteron.schema.meaning.int8 import SAMES
+from pteron.schema.meaning.windows import same_pads
 
 from .. import graph as g
 
@@ -444,29 +446,32 @@ def form(node: ir.Node | None) -> Form | None:
 
 Window: TypeAlias = tuple[Axes, Axes, Axes]
 """Strides, pads and dilations, written out."""
-SAMES: Final = ("NOTSET", "SAME_UPPER", "SAME_LOWER")
 
 
 def window(node: ir.Node, kernel: Sequence[int]) -> Window | None:
     """Of a convolution or pool; None: padding that depends on extents which are known while running only."""
     axes = len(kernel)
-    strides = tuple(map(int, g.attr(node, "strides") or [1] * axes))
-    dilations = tuple(map(int, g.attr(node, "dilations") or [1] * axes))
+    strides, dilations = _steps(node, axes)
     auto = g.attr(node, "auto_pad", "NOTSET")
     if auto in ("NOTSET", "VALID"):
         pads = g.attr(node, "pads") if auto == "NOTSET" else None
         return strides, tuple(map(int, pads or [0] * 2 * axes)), dilations
     extents = (g.dims(node.inputs[0]) or [None] * (axes + 2))[2:]
-    total = []
+    pairs = []
     for n, s, k, d in zip(extents, strides, kernel, dilations, strict=True):
-        reach = (k - 1) * d + 1
         if s != 1 and not isinstance(n, int):
             return None
-        span = (-(-n // s) - 1) * s - n if isinstance(n, int) else -1
-        total.append(max(span + reach, 0))
-    less, more = [n // 2 for n in total], [n - n // 2 for n in total]
-    first, last = (less, more) if auto == "SAME_UPPER" else (more, less)
+        known = n if isinstance(n, int) else 1  # with a stride of 1 any extent has the same pads
+        pairs.append(same_pads(known, s, (k - 1) * d + 1, auto))
+    first, last = zip(*pairs, strict=True)
     return strides, (*first, *last), dilations
+
+
+def _steps(node: ir.Node, axes: int) -> tuple[Axes, Axes]:
+    """Strides and dilations."""
+    given = (g.attr(node, name) or [1] * axes for name in ("strides", "dilations"))
+    strides, dilations = (tuple(map(int, n)) for n in given)
+    return strides, dilations
 
 
 def convolved(node: ir.Node, kernel: Sequence[int]) -> tuple[Window, int]:
@@ -474,11 +479,8 @@ def convolved(node: ir.Node, kernel: Sequence[int]) -> tuple[Window, int]:
     found = window(node, kernel)
     if found is not None:
         return found, 0
-    axes = len(kernel)
-    strides, dilations = (
-        tuple(map(int, g.attr(node, name) or [1] * axes)) for name in ("strides", "dilations")
-    )
-    return (strides, (0,) * 2 * axes, dilations), SAMES.index(g.attr(node, "auto_pad"))
+    strides, dilations = _steps(node, len(kernel))
+    return (strides, (0,) * 2 * len(kernel), dilations), SAMES.index(g.attr(node, "auto_pad"))
 
 
 def averages(node: ir.Node) -> bool:

@@ -98,6 +98,10 @@ def saturated(v: Array) -> Array:
     return np.asarray(np.clip(v, -SUM_LIMIT, SUM_LIMIT - 1))
 
 
+SAMES: Final = ("NOTSET", "SAME_UPPER", "SAME_LOWER")
+"""Pads by ONNX's auto_pad, by number; 0: those that are written."""
+
+
 def conv(
     x: Array,
     w: Array,
@@ -116,21 +120,19 @@ def conv(
     same: int = 0,
 ) -> Array:
     """x i8 or i16[b, c, *s], w i8[n, c // group, *k]; bias, multiplier i32[n], shift i8[n]; pads begin..., end... count as x_zero.
-    With `same` they are as many as s // strides windows, rounded up, need, the odd one at the end (1) or the beginning (2)."""
+    `same`: they are what SAMES has there, of the extents of x."""
     axes = x.ndim - 2
     if same:
-        reach = [(k - 1) * d + 1 for k, d in zip(w.shape[2:], dilations, strict=True)]
-        spans = [(-(-n // s) - 1) * s - n for n, s in zip(x.shape[2:], strides, strict=True)]
-        total = [max(a + b, 0) for a, b in zip(reach, spans, strict=True)]
-        less, more = [n // 2 for n in total], [n - n // 2 for n in total]
-        pads = [*less, *more] if same == 1 else [*more, *less]
+        sizes = zip(x.shape[2:], strides, w.shape[2:], dilations, strict=True)
+        pairs = [windows.same_pads(n, s, (k - 1) * d + 1, SAMES[same]) for n, s, k, d in sizes]
+        pads = [pair[end] for end in (0, 1) for pair in pairs]
     pixels = np.moveaxis(x, 1, -1).astype(np.float64) - x_zero  # f64 is exact below 2**53
     rows = np.moveaxis(w, 1, -1).reshape(len(w), -1).astype(np.float64)
     kernel, begin, end = w.shape[2:], pads[:axes], pads[axes:]
-    sums = windows.conv(
+    total = windows.conv(
         pixels, rows, kernel, strides, dilations, begin, end, [1] * axes, group
     ).astype(np.int64)
-    y = rescale(saturated(sums + bias), multiplier, shift, y_zero, low, high, x.dtype)
+    y = rescale(saturated(total + bias), multiplier, shift, y_zero, low, high, x.dtype)
     return np.ascontiguousarray(np.moveaxis(y, -1, 1))
 
 

@@ -50,6 +50,13 @@ def conv(
     return np.concatenate(parts, -1)
 
 
+def same_pads(extent: int, stride: int, reach: int, auto: str) -> tuple[int, int]:
+    """(begin, end) of an axis with which ceil(extent / stride) windows fit; the odd one at the end (SAME_UPPER) or the beginning."""
+    total = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
+    less = total // 2
+    return (less, total - less) if auto == "SAME_UPPER" else (total - less, less)
+
+
 WINOGRAD_IN: Final = np.array(
     [
         [4, 0, -5, 0, 1, 0],

@@ -77,7 +77,7 @@ def lower_conv(l: Lowering, n: Node) -> Ref:
     window = Window(kernel, row.strides, row.dilations, row.pads[:axes], row.pads[axes:])
     rows = np.ascontiguousarray(np.moveaxis(row.w, 1, -1).reshape(len(row.w), -1))
     if row.same:
-        window = same_window(window, x.shape[1:-1], integer.SAMES[row.same])
+        window = same_window(window, x.shape[1:-1], meaning.SAMES[row.same])
     out = counts(x.shape[1:-1], window)
     x, window = padded_window(l, x, window, l.values.scalar(row.x_zero, x.dtype))
     return channels_first(l, _product(l, x, rows, row, window, out, row.group))
