@@ -74,24 +74,13 @@ def rsub(x: Any, other: Any, alpha: Any = 1) -> Any:
     return op.Sub(other, x)
 
 
-def conv3d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
+def conv3d(x: Any, weight: Any, bias: Any = None, *how: Any, **named: Any) -> Any:
     """torch.onnx writes a bias [channels, 2] where there is none."""
-    given = (list(n) if isinstance(n, Sequence) else [n] for n in (stride, padding, dilation))
-    strides, pads, dilations = (n * 3 if len(n) == 1 else n for n in given)
-    is_alone = rank(x) == 4
-    x = op.Unsqueeze(x, ints(0)) if is_alone else x
-    y = op.Conv(
-        x, weight, bias, strides=strides, pads=pads + pads, dilations=dilations, group=groups
-    )
-    return op.Squeeze(y, ints(0)) if is_alone else y
+    from onnxscript.function_libs.torch_lib.ops.core import aten_conv3d as known
+
+    if bias is None:
+        bias = op.Expand(full_like(x, 0), op.Shape(weight, start=0, end=1))
+    return known(x, weight, bias, *how, **named)
 
 
 # --- attention -----------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from .aten import (
     op,
     rank,
 )
+from .aten_places import placed
 from .aten_whole import whole
 
 KINDS: Final = {"add": "add", "multiply": "mul"}
@@ -66,21 +67,20 @@ def resize(x: Any, size: Any, memory_format: Any = None) -> Any:
 
 def scatter(x: Any, dim: int, index: Any, source: Any, *, reduce: str | None = None) -> Any:
     """`source` in the places of `index`; with `reduce` sums or products where one stands several times."""
-    is_number = not hasattr(source, "dtype")
-    is_whole = is_number or list(source.shape) == list(index.shape)
-    if is_number:
+    if not hasattr(source, "dtype"):
         source = op.Expand(full_like(x, source), op.Shape(index))
-    wide = op.Cast(x, to=INT32) if x.dtype.value == BOOL and reduce else x
-    source = op.CastLike(source, wide) if reduce else source
-    kind = KINDS[reduce] if reduce else "none"
-    if rank(x) == 0:
-        flat = (op.Reshape(t, ints(-1)) for t in (wide, index, source))
-        y = op.Squeeze(op.ScatterElements(*flat, axis=0, reduction=kind), ints(0))
-    else:
-        if not is_whole:
-            source = op.Slice(source, ints(*[0] * rank(x)), op.Shape(index), ints(*range(rank(x))))
-        y = op.ScatterElements(wide, index, source, axis=dim, reduction=kind)
-    return op.Cast(y, to=x.dtype.value) if reduce else y
+        source.shape = index.shape
+
+    def write(row: Any, at: Any, values: Any, axis: int) -> Any:
+        if reduce is None:
+            return op.ScatterElements(row, at, values, axis=axis)
+        wide = op.Cast(row, to=INT32) if x.dtype.value == BOOL else row
+        y = op.ScatterElements(
+            wide, at, op.CastLike(values, wide), axis=axis, reduction=KINDS[reduce]
+        )
+        return op.Cast(y, to=x.dtype.value)
+
+    return placed(x, dim, index, source, write)
 
 
 def scatter_add(x: Any, dim: int, index: Any, source: Any) -> Any:

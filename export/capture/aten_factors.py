@@ -1,4 +1,4 @@
-"""Loops of factorizations, a column in a turn: LU with pivots, Cholesky, Householder's reflections, triangular systems.
+"""Loops of factorizations, a column in each round: LU with pivots, Cholesky, Householder's reflections, triangular systems.
 
 Pivots, signs and packed forms are LAPACK's. Source: Golub and Van Loan 2013, sections 3.1, 3.4, 4.2, 5.2.
 """
@@ -12,12 +12,14 @@ from .aten import INT64, counting, extent, full_like, ints, op, rank
 from .aten_loops import loop
 from .aten_parts import (
     Parts,
+    adjoint,
     as_given,
     chosen,
     conjugated,
     flat,
     over,
     size,
+    squares,
     times,
     without,
 )
@@ -131,8 +133,8 @@ def cholesky(re: Any, im: Any = None) -> Any:
         column = [
             op.Where(op.Equal(rows, k), x, y) for x, y in zip((root, zero), column, strict=False)
         ]
-        along = conjugated([op.Transpose(x, perm=[0, 2, 1]) for x in column])
-        reduced = chosen(op.Greater(columns, k), without(list(a), times(column, along)), list(a))
+        rest = without(list(a), times(column, adjoint(column)))
+        reduced = chosen(op.Greater(columns, k), rest, list(a))
         return chosen(op.Equal(columns, k), column, reduced)
 
     a = flat(re, im)
@@ -170,8 +172,8 @@ def qr(re: Any, im: Any = None) -> Any:
         column = _column(a, k)
         alpha = _row(column, k)
         rest = [op.Where(op.Greater(rows, k), x, zero) for x in column]
-        tail = _squares(rest)
-        length = op.Sqrt(op.Add(tail, _squares(alpha)))
+        tail = squares(rest, 1)
+        length = op.Sqrt(op.Add(tail, squares(alpha, 1)))
         is_done = op.Equal(tail, zero)
         if half == 2:
             is_done = op.And(is_done, op.Equal(alpha[1], zero))
@@ -192,17 +194,9 @@ def qr(re: Any, im: Any = None) -> Any:
     return _packed(made[: len(a)], made[len(a) :], re)
 
 
-def _squares(x: Parts) -> Any:
-    """[batches, 1, 1]: of a column."""
-    squares = [op.Mul(part, part) for part in x]
-    whole = squares[0] if len(squares) == 1 else op.Add(*squares)
-    return op.ReduceSum(whole, ints(1), keepdims=1)
-
-
 def _mirrored(y: Parts, v: Parts, tau: Parts) -> Parts:
     """y - tau v v^H y."""
-    adjoint = conjugated([op.Transpose(x, perm=[0, 2, 1]) for x in v])
-    return without(y, times(times(tau, v), times(adjoint, y, op.MatMul)))
+    return without(y, times(times(tau, v), times(adjoint(v), y, op.MatMul)))
 
 
 def reflected(re: Any, im: Any, tau_re: Any, tau_im: Any, y_re: Any, y_im: Any, transposed: bool) -> Any:  # fmt: skip

@@ -27,14 +27,9 @@ def as_given(parts: Sequence[Any], re: Any, *shape: Any) -> Any:
     lead = [op.Shape(re, end=rank(re) - 2)] if rank(re) > 2 else []
     sizes = [ints(n) if isinstance(n, int) else n for n in shape]
     made = [op.Reshape(x, op.Concat(*lead, *sizes, axis=0)) for x in parts]
-    return joined(made)
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Of one part itself."""
-    if len(parts) == 1:
-        return parts[0]
-    return op.Concat(*(op.Unsqueeze(x, ints(0)) for x in parts), axis=0)
+    if len(made) == 1:
+        return made[0]
+    return op.Concat(*(op.Unsqueeze(x, ints(0)) for x in made), axis=0)
 
 
 def size(x: Any, axis: int) -> Any:
@@ -50,6 +45,16 @@ def chosen(mask: Any, a: Parts, b: Parts) -> Parts:
 
 def conjugated(a: Parts) -> Parts:
     return [a[0], *(op.Neg(x) for x in a[1:])]
+
+
+def adjoint(a: Parts) -> Parts:
+    return conjugated([op.Transpose(x, perm=[0, 2, 1]) for x in a])
+
+
+def squares(a: Sequence[Any], axis: int) -> Any:
+    """Of absolute values, added along an axis, which stays."""
+    each = [op.Mul(x, x) for x in a]
+    return op.ReduceSum(each[0] if len(each) == 1 else op.Add(*each), ints(axis), keepdims=1)
 
 
 def without(a: Parts, b: Parts) -> Parts:

@@ -6,7 +6,7 @@ Each has the meaning of PyTorch's own; as in `aten`, arguments are values of the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,17 +80,27 @@ def put(x: Any, places: Any, source: Any, accumulate: bool = False) -> Any:
 KINDS = {"sum": "add", "mean": "add", "prod": "mul", "amax": "max", "amin": "min"}
 
 
+def placed(
+    x: Any, dim: int, index: Any, source: Any, write: Callable[[Any, Any, Any, int], Any]
+) -> Any:
+    """write(x, index, source, axis): of a number as a row of one, of a source that has more than the index without what it has more."""
+    if rank(x) == 0:
+        row, at, values = (op.Reshape(t, ints(-1)) for t in (x, index, source))
+        return op.Squeeze(write(row, at, values, 0), ints(0))
+    if index.shape is None or list(source.shape) != list(index.shape):
+        source = op.Slice(source, ints(*[0] * rank(x)), op.Shape(index), ints(*range(rank(x))))
+    return write(x, index, source, dim % rank(x))
+
+
 def scatter_reduce(
     x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
 ) -> Any:
     """torch.onnx takes a mean for no reduction, and the largest of infinities for a number."""
-    if rank(x) == 0:
-        row, at, values = (op.Reshape(t, ints(-1)) for t in (x, index, source))
-        y = _scattered(row, at, values, 0, x.dtype, reduce, include_self)
-        return op.Squeeze(y, ints(0))
-    axes = ints(*range(rank(x)))
-    source = op.Slice(source, ints(*[0] * rank(x)), op.Shape(index), axes)
-    return _scattered(x, index, source, dim % rank(x), x.dtype, reduce, include_self)
+
+    def write(row: Any, at: Any, values: Any, axis: int) -> Any:
+        return _scattered(row, at, values, axis, x.dtype, reduce, include_self)
+
+    return placed(x, dim, index, source, write)
 
 
 def _scattered(

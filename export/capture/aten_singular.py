@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 import onnx_ir as ir
 
-from .aten import DOUBLE, FLOAT, INT64, counting, full_like, ints, op, rank
+from .aten import DOUBLE, FLOAT, INT64, counting, full_like, ints, op
 from .aten_loops import anywhere, loop, loop_while
-from .aten_parts import as_given, conjugated, flat, times, without
+from .aten_parts import adjoint, as_given, flat, squares, times, without
 
 SWEEPS: Final = 24
 """At most; some eight are usual."""
@@ -27,8 +27,7 @@ SMALL: Final = {FLOAT: 1e-14, DOUBLE: 1e-28}
 
 def jacobi(re: Any, im: Any = None) -> Any:
     m, n = re.shape[-2:]
-    parts = [re] if im is None else [re, im]
-    rows = [_beside_unit(x, n, i == 0) for i, x in enumerate(parts)]
+    rows = [_beside_unit(x, n, i == 0) for i, x in enumerate(flat(re, im))]
     order = op.Constant(value=ir.tensor(np.array(_round(n), np.int64)))
     steps = n - 1 + n % 2
 
@@ -51,10 +50,8 @@ def jacobi(re: Any, im: Any = None) -> Any:
 
 
 def _beside_unit(x: Any, n: int, is_real: bool) -> Any:
-    """[.., m, n] as [batches, n, m + n]: the columns as rows, a unit matrix behind them."""
-    perm = [*range(rank(x) - 2), rank(x) - 1, rank(x) - 2]
-    whole = op.Concat(ints(-1), op.Shape(op.Transpose(x, perm=perm), start=rank(x) - 2), axis=0)
-    rows = op.Reshape(op.Transpose(x, perm=perm), whole)
+    """[batches, m, n] as [batches, n, m + n]: the columns as rows, a unit matrix behind them."""
+    rows = op.Transpose(x, perm=[0, 2, 1])
     unit = op.Constant(value=ir.tensor((np.eye(n) * is_real).astype(np.float32)[None]))
     count = op.Shape(rows, start=0, end=1)
     beside = op.Expand(op.CastLike(unit, x), op.Concat(count, ints(n, n), axis=0))
@@ -140,7 +137,7 @@ def basis(re: Any, im: Any, count: int) -> Any:
         before = [op.Where(op.Less(places, j), x, zero) for x in now]
         column = [op.ReduceSum(op.Where(is_here, x, zero), ints(2), keepdims=1) for x in now]
         is_none = op.Equal(_length(column), zero)
-        least = op.ArgMin(_squares(before, 2), axis=1, keepdims=1)
+        least = op.ArgMin(squares(before, 2), axis=1, keepdims=1)
         axis = op.Where(op.Equal(op.Unsqueeze(rows, ints(1)), least), one, zero)
         r = [op.Where(is_none, axis if i == 0 else zero, x) for i, x in enumerate(column)]
         for _ in range(2):
@@ -153,20 +150,13 @@ def basis(re: Any, im: Any, count: int) -> Any:
     return as_given(made, re, m, count)
 
 
-def _squares(parts: Sequence[Any], axis: int) -> Any:
-    squares = [op.Mul(x, x) for x in parts]
-    whole = squares[0] if len(squares) == 1 else op.Add(*squares)
-    return op.ReduceSum(whole, ints(axis), keepdims=1)
-
-
 def _length(parts: Sequence[Any]) -> Any:
-    return op.Sqrt(_squares(parts, 1))
+    return op.Sqrt(squares(parts, 1))
 
 
 def _without(r: list[Any], q: list[Any]) -> list[Any]:
     """r - Q Q^H r."""
-    adjoint = conjugated([op.Transpose(x, perm=[0, 2, 1]) for x in q])
-    return without(r, times(q, times(adjoint, r, op.MatMul), op.MatMul))
+    return without(r, times(q, times(adjoint(q), r, op.MatMul), op.MatMul))
 
 
 def matrix_exp(x: Any) -> Any:

@@ -18,7 +18,7 @@ from .traced import overload
 MOST: Final = 256
 """Columns: a run takes time with the third power."""
 STEPS: Final = 3
-"""From eigenvectors that rounding in f32 has turned by a tenth to those of f64's digits."""
+"""From eigenvectors that rounding in f32 has rotated by a tenth to those of f64's digits."""
 WHOLE: Final = (
     *("linalg_eigh", "linalg_eigvalsh", "linalg_svd", "linalg_svdvals", "svd", "linalg_pinv"),
     *("pinverse", "linalg_matrix_rank", "linalg_cond", "nuclear_norm"),
