@@ -107,14 +107,10 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
         for value in node.inputs:
             ref = None if value is None or value.name == "" else read(l, value)
             if ref is None and value is not None and value.name != "":
-                for out in node.outputs:
-                    l.env.values[out] = None
-                return
+                return _unbound(l, node)
             operands.append(ref)
-        if _reads_failed(l, node):
-            for out in node.outputs:
-                l.env.values[out] = None
-            return
+        if l.env.failures and _reads_failed(l, node):
+            return _unbound(l, node)
         wrapped = _wrap(l, node, operands)
         check_node(l, wrapped, inside=not top)
         results = lower_one(l, wrapped)
@@ -131,10 +127,15 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
             raise
         text = f"its lowering fails ({type(e).__name__}: {e}); if the node is right, report this"
         l.env.failures.append(_failure(node, operands, text, e))
-        for out in node.outputs:
-            l.env.values[out] = None
+        _unbound(l, node)
     finally:
         l.at(before)
+
+
+def _unbound(l: Lowering, node: ir.Node) -> None:
+    """What the node computes has no lowering."""
+    for out in node.outputs:
+        l.env.values[out] = None
 
 
 def _reads_failed(l: Lowering, node: ir.Node) -> bool:

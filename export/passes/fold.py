@@ -8,7 +8,7 @@ constant, which would store the weight in the wider type.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -252,8 +252,6 @@ def _fold(node: ir.Node, operand_size: int, opset: int) -> list[ir.TensorProtoco
         return None
     if node.op_type == "Cast":
         return _cast(node, first)
-    if node.op_type == "Slice":
-        return _sliced(first, [None if t is None else t.numpy() for t in tensors[1:]])
     whole = all(
         t is None or t.dtype in (ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL)
         for t in tensors
@@ -277,25 +275,6 @@ def _fold(node: ir.Node, operand_size: int, opset: int) -> list[ir.TensorProtoco
             array = EXACT[node.op_type](*(t.numpy() for t in tensors if t is not None))
         return [ir.tensor(array)]
     return None
-
-
-def _sliced(
-    x: ir.TensorProtocol, given: Sequence[g.Array | None]
-) -> list[ir.TensorProtocol] | None:
-    """The evaluator's slices are NumPy's."""
-    firsts, lasts, axes, steps = (
-        None if a is None else a.reshape(-1).tolist() for a in (*given, None, None)[:4]
-    )
-    if firsts is None or lasts is None or x.size > (1 << 22):
-        return None
-    axes = axes if axes is not None else list(range(len(firsts)))
-    steps = steps if steps is not None else [1] * len(firsts)
-    array = x.numpy()
-    for first, last, axis, step in zip(firsts, lasts, axes, steps, strict=True):
-        places: list[Any] = [slice(None)] * array.ndim
-        places[axis] = taken(array.shape[axis], first, last, step)
-        array = array[tuple(places)]
-    return [ir.tensor(np.ascontiguousarray(array), dtype=x.dtype)]
 
 
 def _cast(node: ir.Node, x: ir.TensorProtocol) -> list[ir.TensorProtocol] | None:
@@ -373,10 +352,19 @@ def _lazy_transpose(node: ir.Node, x: ir.TensorProtocol) -> ir.TensorProtocol:
     )
 
 
+def _sliced(x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> g.Array:
+    axes = range(len(starts)) if axes is None else axes.tolist()
+    steps = [1] * len(starts) if steps is None else steps.tolist()
+    places = [slice(None)] * x.ndim
+    for axis, first, last, step in zip(axes, starts.tolist(), ends.tolist(), steps, strict=True):
+        places[axis] = taken(x.shape[axis], first, last, step)
+    return np.ascontiguousarray(x[tuple(places)])
+
+
 def _evaluate(
     node: ir.Node, tensors: list[ir.TensorProtocol | None], opset: int
 ) -> list[ir.TensorProtocol] | None:
-    """onnx's reference evaluator on the one node; None where it fails."""
+    """onnx's reference evaluator on the one node, but that its slices are NumPy's; None where it fails."""
     feeds = {f"i{k}": t.numpy() for k, t in enumerate(tensors) if t is not None}
     inputs = ["" if t is None else f"i{k}" for k, t in enumerate(tensors)]
     outputs = [f"o{k}" for k in range(len(node.outputs))]
@@ -392,7 +380,11 @@ def _evaluate(
         graph, opset_imports=[onnx.helper.make_opsetid("", node.version or opset)]
     )
     try:
-        results = ReferenceEvaluator(model).run(None, feeds)
+        results: Any
+        if node.op_type == "Slice":
+            results = [_sliced(*(None if t is None else t.numpy() for t in tensors))]
+        else:
+            results = ReferenceEvaluator(model).run(None, feeds)
     except Exception:
         return None
     made = []
