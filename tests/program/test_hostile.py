@@ -45,11 +45,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def check(hostile: Path, file: Path, every: int = 1) -> None:
     totals = mutate.attack(hostile, file, every=every)
+    if every > 1 and not totals["ran"]:  # of some programs hardly any copy runs
+        totals = mutate.attack(hostile, file)
     complaints = totals.pop("complaints")
     bad = {k: v for k, v in totals.items() if k in ("crashes", "hangs", "broken") and v}
     assert not bad, f"{file.name}: {totals}\n{complaints[:6000]}"
-    far = totals["ran"] + (totals["prepared"] if every > 1 else 0)  # one of 10,000 is enough of all
-    assert far > 0, f"{file.name}: no copy ran: {totals}"
+    assert totals["ran"] > 0, f"{file.name}: no copy ran: {totals}"
 
 
 @pytest.mark.parametrize("name", samples.SAMPLES)
