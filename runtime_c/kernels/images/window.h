@@ -2,6 +2,7 @@
 #ifndef PTE_WINDOW_H
 #define PTE_WINDOW_H
 
+#include "core/integer.h"
 #include "kernels/rows/rows.h"
 
 #define PTE_WINDOW_AXES (PTE_MAX_RANK - 2)
@@ -35,14 +36,12 @@ static inline pte_window pte_window_of(const pte_call *call, const pte_tensor *y
   return w;
 }
 
-static inline int64_t pte_ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
-
 /* How many of at, at + step, ... (`count` of them) lie in 0..limit; `*out_first`: the first that
  * does. */
 static inline int64_t pte_taps_inside(int64_t at, int64_t step, int64_t count, int64_t limit,
                                       int64_t *out_first) {
   int64_t skip = at < 0 ? -at : 0, end = limit > at ? limit - at : 0;
-  if (step != 1) skip = pte_ceil_div(skip, step), end = pte_ceil_div(end, step);
+  if (step != 1) skip = pte_ceil_div_i64(skip, step), end = pte_ceil_div_i64(end, step);
   *out_first = at + skip * step;
   end = end < count ? end : count;
   return end > skip ? end - skip : 0;

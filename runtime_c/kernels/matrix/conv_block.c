@@ -7,6 +7,7 @@
  * the expanded ones that windows read in a ring, which stays in L2, and finds them there when it
  * goes on where it ended. Where it begins elsewhere it makes those above anew, kernel - stride of
  * them. */
+#include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/matrix/depthwise.h"
@@ -32,9 +33,6 @@ typedef struct block_share {
   _Alignas(64) int64_t first, end; /* lines of x, through all images, that were expanded one behind
                                       the other: the last ones are in the ring */
 } block_share;
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static pte_gemm product_of(const pte_call *call, int64_t rows, int64_t columns, int64_t run) {
   return (pte_gemm){.groups = 1,
@@ -84,8 +82,8 @@ static bool plan_of(const pte_call *call, block_plan *p) {
                     .wide = x->shape[2],
                     .out_high = y->shape[1],
                     .out_wide = y->shape[2]};
-  p->lines = most(1, least(p->out_high, PASS / most(p->out_wide, 1)));
-  p->expand_lines = most(1, PASS / most(p->wide, 1));
+  p->lines = pte_most_i64(1, pte_least_i64(p->out_high, PASS / pte_most_i64(p->out_wide, 1)));
+  p->expand_lines = pte_most_i64(1, PASS / pte_most_i64(p->wide, 1));
   const int64_t ring = call->in[1] == NULL ? 0 : (p->lines - 1) * a->stride + a->kernel;
   p->middle = (pte_depthwise){.kernel = pte_depthwise_f32_pick(call->cpu),
                               .taps = (size_t)taps->shape[1],
@@ -122,7 +120,7 @@ static bool expand_run(const block_plan *p, pte_pace *pace, block_share *s, int6
   if (first < s->first || first > s->end || first < s->end - held) s->first = s->end = first;
   while (s->end < end) {
     const int64_t at = s->end % held,
-                  count = least(least(end - s->end, held - at), p->expand_lines);
+                  count = pte_least_i64(pte_least_i64(end - s->end, held - at), p->expand_lines);
     const float *x =
         (const float *)p->call->in[0]->data + s->end * p->wide * (int64_t)p->expand.run;
     float *out = ring + at * p->wide * (int64_t)p->middle.channels;
@@ -143,9 +141,9 @@ static bool lines_run(const block_plan *p, pte_pace *pace, uint32_t thread, int6
   char *table = between + p->between_bytes, *scratch = table + p->table_bytes;
   pte_depthwise middle = p->middle;
   if (p->call->in[1] != NULL) {
-    const int64_t first = least(most(top - down->begin, 0), p->high);
+    const int64_t first = pte_least_i64(pte_most_i64(top - down->begin, 0), p->high);
     const int64_t end =
-        least(top - down->begin + (count - 1) * down->stride + down->kernel, p->high);
+        pte_least_i64(top - down->begin + (count - 1) * down->stride + down->kernel, p->high);
     middle.x = (float *)(void *)ring;
     if (!expand_run(p, pace, share, image + first, image + end, (float *)(void *)ring, scratch))
       return false;
@@ -168,7 +166,8 @@ static void block_task(void *context, size_t begin, size_t end, uint32_t thread)
   const block_plan *p = context;
   pte_pace pace = pte_call_pace(p->call);
   for (int64_t at = (int64_t)begin, count; at < (int64_t)end; at += count) {
-    count = least(least(p->lines, (int64_t)end - at), p->out_high - at % p->out_high);
+    count =
+        pte_least_i64(pte_least_i64(p->lines, (int64_t)end - at), p->out_high - at % p->out_high);
     if (!lines_run(p, &pace, thread, at, count)) return;
   }
 }

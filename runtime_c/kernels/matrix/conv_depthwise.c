@@ -4,6 +4,7 @@
  * part as zeros, never skipped. */
 #include <string.h>
 
+#include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/matrix/depthwise.h"
@@ -30,10 +31,6 @@ typedef struct depthwise_plan {
   const pte_engine *epilogue; /* NULL: the finish is all */
 } depthwise_plan;
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-
 static pte_conv_lists lists_of(const pte_conv_depthwise_attrs *a) {
   return (pte_conv_lists){
       a->kernel, a->stride, a->dilation, a->begin, a->end, {0, 0}
@@ -44,12 +41,12 @@ static pte_conv_lists lists_of(const pte_conv_depthwise_attrs *a) {
  * are enough. */
 static void plan_bands(depthwise_plan *p, size_t threads) {
   size_t work = p->sums.channels * p->sums.taps * p->pixels / TASK_WORK + 1;
-  size_t wanted = threads <= 1 ? 1 : least(4 * threads, work);
-  p->bands = most(ceil_div(p->pixels, BAND / (p->sums.channels + 1) + 1), 1);
-  p->bands = ceil_div(p->bands, wanted) * wanted;
-  size_t width = most((size_t)p->sums.w.axis[2].out, 1);
+  size_t wanted = threads <= 1 ? 1 : pte_least(4 * threads, work);
+  p->bands = pte_most(pte_ceil_div(p->pixels, BAND / (p->sums.channels + 1) + 1), 1);
+  p->bands = pte_ceil_div(p->bands, wanted) * wanted;
+  size_t width = pte_most((size_t)p->sums.w.axis[2].out, 1);
   p->band_unit = p->pixels / width >= p->bands ? width : 1;
-  p->band_pixels = ceil_div(p->pixels / p->band_unit, p->bands) * p->band_unit;
+  p->band_pixels = pte_ceil_div(p->pixels / p->band_unit, p->bands) * p->band_unit;
 }
 
 static pte_status plan_of(const pte_call *call, depthwise_plan *p) {

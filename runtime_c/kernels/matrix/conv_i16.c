@@ -7,6 +7,7 @@
  *
  * Rows of windows are gathered a block at a time, unless they lie in x as they are, and each set of
  * panels passes over them while they are in the cache. */
+#include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/matrix/conv_gather.h"
@@ -41,10 +42,6 @@ typedef struct conv_i16_plan {
       column_bytes; /* depthwise: they, and a pixel of zeros, before the shares */
 } conv_i16_plan;
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-
 static bool plan_of(const pte_call *call, conv_i16_plan *p) {
   const pte_conv_i16_attrs *a = call->attrs;
   const pte_conv_lists lists = {
@@ -58,11 +55,11 @@ static bool plan_of(const pte_call *call, conv_i16_plan *p) {
   p->columns = (size_t)w->shape[0] / p->groups;
   p->channels = (size_t)p->w.channels / p->groups;
   p->depth = (size_t)w->shape[1];
-  p->quads = ceil_div(p->depth, 4);
+  p->quads = pte_ceil_div(p->depth, 4);
   p->panels = pte_panel_count(p->columns);
   p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth < MANY_TAPS;
   if (p->depthwise) {
-    const uint64_t blocks = ceil_div(p->groups, PTE_BLOCK_I16);
+    const uint64_t blocks = pte_ceil_div(p->groups, PTE_BLOCK_I16);
     p->channels = p->groups, p->groups = 1;
     p->share_bytes = (p->depth + 1) * sizeof(int16_t *) / 64 * 64 + 64;
     p->column_bytes = blocks * (PTE_BLOCK_I16 / PTE_PANEL) * sizeof(pte_rescale_columns);
@@ -77,13 +74,15 @@ static bool plan_of(const pte_call *call, conv_i16_plan *p) {
   const size_t threads = call->threads <= 1 ? 1 : 4 * (size_t)call->threads;
   const size_t work =
       pte_tasks_worth(p->depth * PTE_PANEL * p->rows, p->panels * p->groups, TASK_WORK);
-  const size_t wanted = least(threads, work + 1);
-  size_t fit = most(BLOCK_WORDS / p->row, PTE_STRIP);
-  fit = least(fit, p->in_place ? most(ceil_div(p->rows, wanted), BLOCK_ROWS) : BLOCK_ROWS);
-  p->row_blocks = most(ceil_div(p->rows, fit), 1);
-  p->block_rows = ceil_div(p->rows, p->row_blocks);
-  p->column_blocks = most(1, least(ceil_div(p->panels, PTE_BESIDE),
-                                   ceil_div(wanted, most(1, p->row_blocks * p->groups))));
+  const size_t wanted = pte_least(threads, work + 1);
+  size_t fit = pte_most(BLOCK_WORDS / p->row, PTE_STRIP);
+  fit = pte_least(fit,
+                  p->in_place ? pte_most(pte_ceil_div(p->rows, wanted), BLOCK_ROWS) : BLOCK_ROWS);
+  p->row_blocks = pte_most(pte_ceil_div(p->rows, fit), 1);
+  p->block_rows = pte_ceil_div(p->rows, p->row_blocks);
+  p->column_blocks =
+      pte_most(1, pte_least(pte_ceil_div(p->panels, PTE_BESIDE),
+                            pte_ceil_div(wanted, pte_most(1, p->row_blocks * p->groups))));
   return pte_mul(p->row * sizeof(int16_t), p->in_place ? 0 : p->block_rows, &p->share_bytes) &&
          pte_align(p->share_bytes, 64, &p->share_bytes);
 }
@@ -143,13 +142,13 @@ typedef struct panel_set {
 } panel_set;
 
 static void panels_open(const conv_i16_plan *p, size_t group, size_t panel, panel_set *s) {
-  s->count = least(p->kernel->most_panels, p->panels - panel);
+  s->count = pte_least(p->kernel->most_panels, p->panels - panel);
   s->column = panel * PTE_PANEL;
   memset(s->start, 0, sizeof s->start);
   for (size_t i = 0; i < s->count; i++) {
     const size_t column = s->column + i * PTE_PANEL;
     pte_rescale_columns *c = &s->columns[i];
-    columns_read(p, group * p->columns + column, least(PTE_PANEL, p->columns - column), c);
+    columns_read(p, group * p->columns + column, pte_least(PTE_PANEL, p->columns - column), c);
     if (!p->attrs->wide) memcpy(s->start[i], c->bias, sizeof c->bias);
   }
   if (s->count < p->kernel->most_panels) s->columns[1] = s->columns[0];
@@ -160,7 +159,7 @@ static void panels_open(const conv_i16_plan *p, size_t group, size_t panel, pane
       .row = p->in_place ? (size_t)p->w.channels : p->row,
       .sum = s->sum,
       .y_stride = p->columns * p->groups,
-      .lanes = least(p->columns - s->column, s->count * PTE_PANEL),
+      .lanes = pte_least(p->columns - s->column, s->count * PTE_PANEL),
   };
 }
 
@@ -182,7 +181,7 @@ static bool rows_run(const conv_i16_plan *p, pte_pace *pace, panel_set *s, size_
   t.x = x, t.y = y, t.start = (const int32_t (*)[PTE_PANEL])s->start;
   if (p->attrs->wide) memset(s->exact, 0, sizeof s->exact);
   for (size_t q = 0; q == 0 || q < p->quads; q += part) {
-    t.quads = least(p->quads - q, part);
+    t.quads = pte_least(p->quads - q, part);
     if (!pte_pace_go(pace, (int64_t)(rows * s->count * PTE_PANEL * (t.quads + 1)))) return false;
     const bool last = q + t.quads == p->quads && !p->attrs->wide;
     t.columns = last ? s->columns : NULL;
@@ -218,14 +217,14 @@ static bool panels_run(const conv_i16_plan *p, pte_pace *pace, size_t group, siz
 
 static void conv_i16_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const conv_i16_plan *p = context;
-  const size_t beside = p->kernel->most_panels, sets = ceil_div(p->panels, beside);
+  const size_t beside = p->kernel->most_panels, sets = pte_ceil_div(p->panels, beside);
   int16_t *block = (int16_t *)(void *)((char *)p->call->scratch + p->share_bytes * thread);
   pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
     const size_t band = i / p->column_blocks, part = i % p->column_blocks;
     const size_t group = band / p->row_blocks, first = band % p->row_blocks * p->block_rows;
     if (first >= p->rows) continue; /* the blocks before took all */
-    const size_t rows = least(p->block_rows, p->rows - first);
+    const size_t rows = pte_least(p->block_rows, p->rows - first);
     const int16_t *x = block;
     if (p->in_place) x = (const int16_t *)p->call->in[0]->data + first * p->depth;
     else if (!rows_fill(p, &pace, group, first, rows, block)) return;
@@ -260,10 +259,10 @@ static bool weights_fill(const conv_i16_plan *p, pte_pace *pace, int16_t *weight
                          pte_rescale_columns *columns) {
   const size_t block = p->kernel->block, even = p->depth + p->depth % 2;
   for (size_t c = 0; c < p->channels; c += block, weight += even * block) {
-    const size_t count = least(block, p->channels - c);
+    const size_t count = pte_least(block, p->channels - c);
     if (!pte_pace_go(pace, (int64_t)((p->depth + 4) * block))) return false;
     for (size_t i = 0; i < block; i += PTE_PANEL, columns++)
-      columns_read(p, c + i, i < count ? least(PTE_PANEL, count - i) : 0, columns);
+      columns_read(p, c + i, i < count ? pte_least(PTE_PANEL, count - i) : 0, columns);
     weights_lay(p, c, count, weight);
   }
   return true;
@@ -330,7 +329,8 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin);
   for (size_t i = begin, some; i < end; i += some, y += some * p->channels) {
     const int16_t *x = (const int16_t *)p->call->in[0]->data + pixel.batch * image_words(p);
-    some = most(1, least(least(pte_conv_windows_inside(&p->w, &pixel), MOST_PIXELS), end - i));
+    some = pte_most(
+        1, pte_least(pte_least(pte_conv_windows_inside(&p->w, &pixel), MOST_PIXELS), end - i));
     if (!pte_pace_go(&pace, (int64_t)p->depth)) return;
     taps_fill(r, x, &pixel, tap);
     if (!taps_run(r, &pace, tap, some, (size_t)p->w.axis[2].stride * p->channels, y)) return;
@@ -343,7 +343,7 @@ static pte_status run_depthwise(conv_i16_plan *p, pte_pace *pace) {
   char *scratch = p->call->scratch;
   pte_rescale_columns *columns = (void *)(scratch + p->weight_bytes);
   int16_t *zeros =
-      (void *)(columns + ceil_div(p->channels, PTE_BLOCK_I16) * PTE_BLOCK_I16 / PTE_PANEL);
+      (void *)(columns + pte_ceil_div(p->channels, PTE_BLOCK_I16) * PTE_BLOCK_I16 / PTE_PANEL);
   depthwise_run r = {
       .plan = p,
       .taps = {columns, (const int16_t *)(const void *)scratch, p->depth, p->channels},

@@ -8,6 +8,7 @@
  * then passes over while they are in the cache. Every sum is exact, so nothing depends on order. */
 #include <string.h>
 
+#include "core/integer.h"
 #include "core/size.h"
 #include "gen/layout.h"
 #include "kernels/matrix/conv_gather.h"
@@ -30,10 +31,6 @@ enum {
   MANY_TAPS = 8192    /* of a depthwise channel: fewer are summed in one piece (as the row says) */
 };
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-
 static pte_conv_lists lists_of(const pte_conv_i8_attrs *a) {
   return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
 }
@@ -41,16 +38,17 @@ static pte_conv_lists lists_of(const pte_conv_i8_attrs *a) {
 /* Blocks of rows, all about as large, as many for each thread, then blocks of columns where threads
  * would idle, as many for each, too. */
 static void plan_blocks(pte_conv_i8_plan *p, size_t threads) {
-  size_t row = 4 * p->quads + 1, sets = ceil_div(p->panels, p->kernel->most_panels);
-  size_t fit = most(BLOCK_BYTES / row, least(FEW_ROWS, FEW_BYTES / row));
-  fit = most(least(fit, BLOCK_ROWS), PTE_TALL) - p->zeros;
+  size_t row = 4 * p->quads + 1, sets = pte_ceil_div(p->panels, p->kernel->most_panels);
+  size_t fit = pte_most(BLOCK_BYTES / row, pte_least(FEW_ROWS, FEW_BYTES / row));
+  fit = pte_most(pte_least(fit, BLOCK_ROWS), PTE_TALL) - p->zeros;
   size_t work = pte_tasks_worth(p->depth * PTE_PANEL * p->rows, p->panels * p->groups, TASK_WORK);
-  size_t wanted = threads <= 1 ? 1 : least(4 * threads, work + 1);
-  p->row_blocks = most(ceil_div(p->rows, fit), 1);
-  if (p->row_blocks > 1 && wanted > 1) p->row_blocks = ceil_div(p->row_blocks, threads) * threads;
-  p->block_rows = ceil_div(p->rows, p->row_blocks);
+  size_t wanted = threads <= 1 ? 1 : pte_least(4 * threads, work + 1);
+  p->row_blocks = pte_most(pte_ceil_div(p->rows, fit), 1);
+  if (p->row_blocks > 1 && wanted > 1)
+    p->row_blocks = pte_ceil_div(p->row_blocks, threads) * threads;
+  p->block_rows = pte_ceil_div(p->rows, p->row_blocks);
   const size_t bands = p->row_blocks * p->groups;
-  p->column_blocks = most(1, least(sets, ceil_div(wanted, most(1, bands))));
+  p->column_blocks = pte_most(1, pte_least(sets, pte_ceil_div(wanted, pte_most(1, bands))));
   if (bands % threads == 0 || p->column_blocks < threads)
     return; /* each has as many, or one none */
   p->column_blocks -= p->column_blocks % threads;
@@ -68,7 +66,7 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   p->columns = (size_t)w->shape[0] / p->groups;
   p->channels = (size_t)p->w.channels / p->groups;
   p->depth = (size_t)w->shape[1];
-  p->quads = ceil_div(p->depth, 4);
+  p->quads = pte_ceil_div(p->depth, 4);
   p->panels = pte_panel_count(p->columns);
   p->matrix = pte_conv_is_matrix(&p->w);
   p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth < MANY_TAPS;
@@ -118,8 +116,8 @@ static bool rows_fill(const pte_conv_i8_plan *p, pte_pace *pace, size_t group, s
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
   if (p->depth == 0) return true; /* nor is there scratch for rows */
   for (size_t r = 0, some; r < count; r += some, to += some * p->row_bytes) {
-    size_t inside = p->matrix ? count - r : least(inside_of(p, &pixel), count - r);
-    some = (size_t)pte_pace_take(pace, (int64_t)most(inside, 1), (int64_t)p->depth, 1);
+    size_t inside = p->matrix ? count - r : pte_least(inside_of(p, &pixel), count - r);
+    some = (size_t)pte_pace_take(pace, (int64_t)pte_most(inside, 1), (int64_t)p->depth, 1);
     if (some == 0) return false;
     pte_gather_i8 g = {.windows = some, .lines = 1, .to = to, .row_bytes = p->row_bytes};
     if (p->matrix) {
@@ -209,7 +207,7 @@ static void columns_open(const pte_conv_i8_plan *p, size_t group, size_t panel, 
   else
     for (size_t i = 0; i < set->count; i++) {
       const size_t column = set->column + i * PTE_PANEL;
-      pte_conv_i8_columns(p, group * p->columns + column, least(PTE_PANEL, p->columns - column),
+      pte_conv_i8_columns(p, group * p->columns + column, pte_least(PTE_PANEL, p->columns - column),
                           set->columns + i);
     }
   if (there != NULL) *there = 1;
@@ -224,7 +222,7 @@ static void panels_open(const pte_conv_i8_plan *p, size_t group, size_t panel, c
                (group * p->panels + panel) * p->quads * (4 * PTE_PANEL);
   columns_open(p, group, panel, share, set);
   if (p->peaks != 0) p->kernel->pairs(p->quads, set->codes, set->pairs);
-  const size_t lanes = least(p->columns - set->column, set->count * PTE_PANEL);
+  const size_t lanes = pte_least(p->columns - set->column, set->count * PTE_PANEL);
   set->tile = (pte_tile_i8){.panel = set->codes,
                             .quads = p->quads,
                             .row_bytes = p->row_bytes,
@@ -244,7 +242,7 @@ typedef struct strips {
 } strips;
 
 static strips strips_of(const pte_conv_i8_plan *p, size_t rows) {
-  const size_t count = ceil_div(rows, p->kernel->most_rows);
+  const size_t count = pte_ceil_div(rows, p->kernel->most_rows);
   return (strips){count, rows / count, rows % count};
 }
 
@@ -274,7 +272,7 @@ static bool tile_parts(const pte_conv_i8_plan *p, pte_pace *pace, panel_set *set
   int32_t *bias = set->columns[0].bias;
   if (settle) t.start = nothing, t.start_panel = 0;
   for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
-    t.quads = least(p->quads - q, PTE_TILE_QUADS);
+    t.quads = pte_least(p->quads - q, PTE_TILE_QUADS);
     if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t.quads + 1)))) return false;
     t.columns = set->narrow && !settle && q + t.quads == p->quads ? set->columns : NULL;
     p->kernel->tile(rows, set->count, &t);
@@ -319,7 +317,7 @@ static bool panels_run(const pte_conv_i8_plan *p, pte_pace *pace, size_t group, 
   pte_tile_i8 *t = &set.tile;
   t->y = (int8_t *)p->call->out[0]->data + first * all + group * p->columns + set.column;
   /* The panels after these, evenly over all strips. */
-  t->next_step = ceil_div(set.count * (4 * PTE_PANEL), s.count);
+  t->next_step = pte_ceil_div(set.count * (4 * PTE_PANEL), s.count);
   t->next = set.codes + set.count * p->quads * (4 * PTE_PANEL);
   t->x = block + (p->zeros - set.zeros) * p->row_bytes, t->peaks = peaks;
   for (size_t i = 0, strip; i < s.count; i++, t->peaks += p->peaks) {
@@ -334,9 +332,9 @@ static bool panels_run(const pte_conv_i8_plan *p, pte_pace *pace, size_t group, 
 
 /* The first panel of a block of columns. */
 static size_t part_begin(const pte_conv_i8_plan *p, size_t part) {
-  const size_t beside = p->kernel->most_panels, sets = ceil_div(p->panels, beside);
+  const size_t beside = p->kernel->most_panels, sets = pte_ceil_div(p->panels, beside);
   if (!SMALL && p->odd_sets) return p->panels * part / p->column_blocks;
-  return least(p->panels, sets * part / p->column_blocks * beside);
+  return pte_least(p->panels, sets * part / p->column_blocks * beside);
 }
 
 /* A thread's: which band its rows are, SIZE_MAX of none; a line; the rows. A thread has many tasks
@@ -354,7 +352,7 @@ static void bands_run(const pte_conv_i8_plan *p, size_t begin, size_t end, uint3
     size_t band = i / p->column_blocks, part = i % p->column_blocks;
     size_t group = band / p->row_blocks, first = band % p->row_blocks * p->block_rows;
     if (first >= p->rows) continue; /* the blocks before took all */
-    size_t rows = least(p->block_rows, p->rows - first);
+    size_t rows = pte_least(p->block_rows, p->rows - first);
     char *to = block + p->zeros * p->row_bytes;
     if (band != *filled) {
       *filled = SIZE_MAX;
@@ -364,7 +362,7 @@ static void bands_run(const pte_conv_i8_plan *p, size_t begin, size_t end, uint3
     }
     const size_t last = part_begin(p, part + 1);
     for (size_t at = part_begin(p, part), count; at < last; at += count) {
-      count = least(p->kernel->most_panels, last - at);
+      count = pte_least(p->kernel->most_panels, last - at);
       if (!panels_run(p, &pace, group, first, rows, at, count, (char *)filled)) return;
     }
   }

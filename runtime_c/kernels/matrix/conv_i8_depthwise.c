@@ -1,5 +1,6 @@
 /* conv_i8 of groups of one channel and one column each: channels are multiplied as they lie in a
  * pixel, 64 at a time, by weights that are laid out for that once a run. */
+#include "core/integer.h"
 #include "kernels/matrix/conv_i8_depthwise.h"
 
 #include "core/size.h"
@@ -17,18 +18,14 @@ enum {
   GROUP = 8                   /* so many at a time: their weights stay in L1 from line to line */
 };
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-
 /* All channels are one group, which variants take 64 at a time. */
 bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p) {
   const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
   p->walk = WALKS && p->kernel->walk != NULL && deep->kernel == 1 && high->kernel == 3 &&
             wide->kernel == 3 && wide->dilation == 1 && wide->spread == 1 && wide->stride <= 2;
-  const size_t sets = ceil_div(p->groups, SET);
+  const size_t sets = pte_ceil_div(p->groups, SET);
   p->channels = p->groups, p->groups = 1;
-  p->share_bytes = ceil_div((p->depth + 3) * sizeof(int8_t *), 64) * 64;
+  p->share_bytes = pte_ceil_div((p->depth + 3) * sizeof(int8_t *), 64) * 64;
   return pte_mul(PTE_TAPS_BYTES(p->depth), sets, &p->weight_bytes) &&
          pte_mul(SET / PTE_PANEL * sizeof(pte_rescale_columns), sets, &p->column_bytes) &&
          pte_align(p->column_bytes, 64, &p->column_bytes) &&
@@ -47,10 +44,10 @@ typedef struct depthwise_run {
 static bool weights_fill(const depthwise_run *r, pte_pace *pace, size_t first, size_t end) {
   const pte_conv_i8_plan *p = r->plan;
   for (size_t c = first; c < end; c += SET) {
-    const size_t count = least(SET, p->channels - c);
+    const size_t count = pte_least(SET, p->channels - c);
     if (!pte_pace_go(pace, (int64_t)((p->depth + 4) * SET))) return false;
     for (size_t i = 0; i < SET; i += PTE_PANEL)
-      pte_conv_i8_columns(p, c + i, i < count ? least(PTE_PANEL, count - i) : 0,
+      pte_conv_i8_columns(p, c + i, i < count ? pte_least(PTE_PANEL, count - i) : 0,
                           &r->columns[(c + i) / PTE_PANEL]);
     p->kernel->lay(&r->taps, c, count, (const int8_t *)p->call->in[1]->data + c * 4 * p->quads);
   }
@@ -100,7 +97,8 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin);
   for (size_t i = begin, some; i < end; i += some, y += some * p->channels) {
     const int8_t *x = (const int8_t *)p->call->in[0]->data + pixel.batch * image;
-    some = most(1, least(least(pte_conv_windows_inside(&p->w, &pixel), MOST_PIXELS), end - i));
+    some = pte_most(
+        1, pte_least(pte_least(pte_conv_windows_inside(&p->w, &pixel), MOST_PIXELS), end - i));
     if (!pte_pace_go(&pace, (int64_t)p->depth)) return;
     taps_fill(r, x, &pixel, tap);
     if (!taps_run(r, &pace, tap, some, (size_t)axis[2].stride * p->channels, y)) return;
@@ -141,7 +139,7 @@ static bool walk_lines(const depthwise_run *r, pte_pace *pace, size_t begin, siz
   int8_t *y = (int8_t *)p->call->out[0]->data;
   for (size_t i = begin * width, some; i < end * width; i += some) {
     const pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, i);
-    some = least(width - (size_t)pixel.at[2], LONG_LINE);
+    some = pte_least(width - (size_t)pixel.at[2], LONG_LINE);
     if (!walk_run(r, pace, &pixel, some, first, last, y + i * p->channels)) return false;
   }
   return true;
@@ -163,7 +161,7 @@ static void sets_task(void *context, size_t begin, size_t end, uint32_t thread) 
   pte_pace pace = pte_call_pace(p->call);
   (void)thread;
   for (size_t i = begin; i < end; i += GROUP) {
-    const size_t first = i * SET, last = least(p->channels, least(end, i + GROUP) * SET);
+    const size_t first = i * SET, last = pte_least(p->channels, pte_least(end, i + GROUP) * SET);
     if (!weights_fill(r, &pace, first, last)) return;
     if (!walk_lines(r, &pace, 0, lines, first, last)) return;
   }
@@ -180,13 +178,13 @@ pte_status pte_conv_i8_depthwise(const pte_conv_i8_plan *p, pte_pace *pace) {
       .zeros = zeros,
       .shares = (char *)zeros + p->line_bytes
   };
-  const size_t line = (size_t)p->w.axis[2].out, sets = ceil_div(p->channels, SET);
+  const size_t line = (size_t)p->w.axis[2].out, sets = pte_ceil_div(p->channels, SET);
   const size_t threads = p->call->threads;
   if (!pte_row_move(pace, zeros, 1, &(int8_t){(int8_t)p->attrs->x_zero}, 0, (int64_t)p->channels,
                     1))
     return PTE_CANCELLED;
   if (WALKS && p->walk && sets >= MANY_SETS * threads) {
-    pte_parallel(p->call, sets, ceil_div(sets, threads), sets_task, &r);
+    pte_parallel(p->call, sets, pte_ceil_div(sets, threads), sets_task, &r);
     return PTE_OK;
   }
   if (!weights_fill(&r, pace, 0, p->channels)) return PTE_CANCELLED;

@@ -12,6 +12,7 @@
  * the weights, of which there are four times as many as pixels ask for, stream by: each pair of
  * panels is asked for while the one before it is multiplied, from product to product. Source: Lavin
  * and Gray 2015. */
+#include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/matrix/gemm_plain.h"
@@ -44,10 +45,6 @@ typedef struct winograd_share {
   _Alignas(64) size_t filled; /* the block whose pixels are there */
 } winograd_share;
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-
 /* The product of a block of `rows` tiles and `panels` panels. */
 static pte_gemm gemm_of(const winograd_plan *p, size_t rows, size_t panels) {
   const size_t c = p->channels;
@@ -67,16 +64,16 @@ static pte_gemm gemm_of(const winograd_plan *p, size_t rows, size_t panels) {
  * where threads would idle, more of columns: each block of tiles reads all of its weights. */
 static void split(winograd_plan *p) {
   const size_t threads = p->call->threads;
-  const size_t row = PRODUCTS * (p->channels + least(p->pairs, BLOCK_PAIRS) * 2 * PTE_PANEL);
-  const size_t fit = least(most(BLOCK_FLOATS / row, LEAST_TILES), PTE_GEMM_ROWS);
-  const size_t blocks = most(ceil_div(p->tiles, fit), 1);
+  const size_t row = PRODUCTS * (p->channels + pte_least(p->pairs, BLOCK_PAIRS) * 2 * PTE_PANEL);
+  const size_t fit = pte_least(pte_most(BLOCK_FLOATS / row, LEAST_TILES), PTE_GEMM_ROWS);
+  const size_t blocks = pte_most(pte_ceil_div(p->tiles, fit), 1);
   p->tile_blocks = blocks;
   for (size_t some = threads; threads > 1 && some <= 4 * threads; some *= 4) {
-    const size_t even = ceil_div(blocks, some) * some;
+    const size_t even = pte_ceil_div(blocks, some) * some;
     if (p->tiles / even >= 2 * PTE_SPAN) p->tile_blocks = even;
   }
-  p->column_blocks =
-      most(ceil_div(p->pairs, BLOCK_PAIRS), least(p->pairs, ceil_div(threads, p->tile_blocks)));
+  p->column_blocks = pte_most(pte_ceil_div(p->pairs, BLOCK_PAIRS),
+                              pte_least(p->pairs, pte_ceil_div(threads, p->tile_blocks)));
 }
 
 /* Floats from one of the 36 planes to the next, of `floats` each: a whole line more and an odd
@@ -100,12 +97,12 @@ static bool plan_of(const pte_call *call, winograd_plan *p) {
                        .begin = a->begin,
                        .channels = (size_t)x->shape[3],
                        .panels = (size_t)y->shape[3] / PTE_PANEL};
-  p->pairs = ceil_div(p->panels, 2);
-  p->down = ceil_div((size_t)p->out_high, 4), p->across = ceil_div((size_t)p->out_wide, 4);
+  p->pairs = pte_ceil_div(p->panels, 2);
+  p->down = pte_ceil_div((size_t)p->out_high, 4), p->across = pte_ceil_div((size_t)p->out_wide, 4);
   p->tiles = (size_t)y->shape[0] * p->down * p->across;
   split(p);
-  const size_t rows = ceil_div(p->tiles, p->tile_blocks);
-  const pte_gemm g = gemm_of(p, rows, 2 * ceil_div(p->pairs, most(p->column_blocks, 1)));
+  const size_t rows = pte_ceil_div(p->tiles, p->tile_blocks);
+  const pte_gemm g = gemm_of(p, rows, 2 * pte_ceil_div(p->pairs, pte_most(p->column_blocks, 1)));
   return pte_epilogue_scratch(call, a->steps, 3, &p->epilogue_bytes) == PTE_OK &&
          pte_mul(p->channels, sizeof(float), &p->zeros_bytes) &&
          planes_bytes(rows, p->channels, &p->v_bytes) &&
@@ -171,8 +168,8 @@ static bool tile_back(const winograd_plan *p, pte_pace *pace, uint32_t thread, s
   const pte_finish_f32 finish = pte_finish_at(&p->finish, (size_t)row, column);
   const pte_winograd_tile t = {.m = m,
                                .step = step,
-                               .rows = least((size_t)(p->out_high - at.y), 4),
-                               .columns = least((size_t)(p->out_wide - at.x), 4),
+                               .rows = pte_least((size_t)(p->out_high - at.y), 4),
+                               .columns = pte_least((size_t)(p->out_wide - at.x), 4),
                                .y = (float *)p->call->out[0]->data + (size_t)row * n + column,
                                .stride = n,
                                .width = (size_t)p->out_wide,
@@ -202,8 +199,8 @@ typedef struct winograd_block {
  * Each tile asks for its share of the panels that are `next`, if any. */
 static bool pair_run(const winograd_block *b, const float *v, const float *u, const float *next,
                      float *m, size_t panels) {
-  const size_t c = b->p->channels, strips = ceil_div(b->tiles, 2 * PTE_SPAN);
-  const size_t steps = most(ceil_div(c, PTE_GEMM_EVEN), 1), stride = b->panels * PTE_PANEL;
+  const size_t c = b->p->channels, strips = pte_ceil_div(b->tiles, 2 * PTE_SPAN);
+  const size_t steps = pte_most(pte_ceil_div(c, PTE_GEMM_EVEN), 1), stride = b->panels * PTE_PANEL;
   for (size_t i = 0; i < steps * strips; i++) {
     const size_t k = c * (i / strips) / steps, run = c * (i / strips + 1) / steps - k;
     const size_t strip = i % strips, row = b->tiles * strip / strips,
@@ -222,7 +219,7 @@ static bool pair_run(const winograd_block *b, const float *v, const float *u, co
         .run = run,
         .panel = {w, w + c * PTE_PANEL},
         .ask = next == NULL ? w : next + (k + run * strip / strips) * PTE_PANEL,
-        .further = next == NULL ? 0 : ceil_div(PTE_PANEL * sizeof *next, strips),
+        .further = next == NULL ? 0 : pte_ceil_div(PTE_PANEL * sizeof *next, strips),
         .out = m,
         .out_stride = stride,
         .first = k == 0
@@ -242,7 +239,7 @@ static bool product_run(const winograd_block *b, size_t e) {
   if (PTE_PARTS && p->gemm->parts != NULL && b->tiles > PTE_STRIP) {
     for (size_t i = 0; i < b->panels; i += 2) {
       const float *next = i + 2 < b->panels ? u + (i + 2) * panel : e + 1 < PRODUCTS ? after : NULL;
-      if (!pair_run(b, v, u + i * panel, next, m + i * PTE_PANEL, least(b->panels - i, 2)))
+      if (!pair_run(b, v, u + i * panel, next, m + i * PTE_PANEL, pte_least(b->panels - i, 2)))
         return false;
     }
     return true;
@@ -292,7 +289,7 @@ static void winograd_task(void *context, size_t begin, size_t end, uint32_t thre
   for (size_t i = begin; i < end; i++) {
     const size_t block = i / p->column_blocks, column = i % p->column_blocks;
     const size_t panels[2] = {p->pairs * column / p->column_blocks * 2,
-                              least(p->pairs * (column + 1) / p->column_blocks * 2, p->panels)};
+                              pte_least(p->pairs * (column + 1) / p->column_blocks * 2, p->panels)};
     if (!block_run(p, &pace, thread, block, panels)) return;
   }
 }

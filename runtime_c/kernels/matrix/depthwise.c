@@ -1,5 +1,6 @@
 /* Pixels of a line whose windows lie between the ends of x's lines go together: each tap of theirs
  * is one address and a step. The others, at the left and right edges, go one by one. */
+#include "core/integer.h"
 #include "kernels/matrix/depthwise.h"
 
 #include "core/size.h"
@@ -9,9 +10,6 @@ enum {
   FEW_TAPS = 4096 /* windows of more go one by one, by channels: eight pixels, a group and these are
                      PTE_CHUNK steps */
 };
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
 void pte_depthwise_shape(pte_depthwise *p) {
   const pte_conv_axis *wide = &p->w.axis[2];
@@ -39,7 +37,7 @@ typedef struct piece {
 static piece piece_first(const pte_depthwise *p, const pte_depthwise_band *k) {
   piece r = {.pixel = pte_conv_pixel_at(&p->w, k->first)};
   r.from = (size_t)r.pixel.at[2];
-  r.end = least((size_t)p->w.axis[2].out, r.from + k->count);
+  r.end = pte_least((size_t)p->w.axis[2].out, r.from + k->count);
   return r;
 }
 
@@ -49,7 +47,7 @@ static bool piece_next(const pte_depthwise *p, const pte_depthwise_band *k, piec
   if (r->at == k->count) return false;
   r->pixel.at[2] = p->w.axis[2].out - 1;
   pte_conv_pixel_next(&p->w, &r->pixel);
-  r->from = 0, r->end = least((size_t)p->w.axis[2].out, k->count - r->at);
+  r->from = 0, r->end = pte_least((size_t)p->w.axis[2].out, k->count - r->at);
   return true;
 }
 
@@ -102,12 +100,13 @@ static bool sums_run(const pte_depthwise *p, pte_pace *pace, const pte_depthwise
 static bool inside_run(const pte_depthwise *p, pte_pace *pace, const pte_depthwise_band *k,
                        size_t first, size_t end) {
   const pte_conv_axis *wide = &p->w.axis[2];
-  const size_t reach = most(PTE_CHUNK / (GROUP * p->taps), 8);
+  const size_t reach = pte_most(PTE_CHUNK / (GROUP * p->taps), 8);
   piece r = piece_first(p, k);
   do {
     const bool whole = is_whole(p, &r);
-    const size_t to = whole ? r.end : least(r.end, p->inside[1]);
-    for (size_t from = whole ? r.from : most(r.from, p->inside[0]), next; from < to; from = next) {
+    const size_t to = whole ? r.end : pte_least(r.end, p->inside[1]);
+    for (size_t from = whole ? r.from : pte_most(r.from, p->inside[0]), next; from < to;
+         from = next) {
       next = to - from >= reach + PTE_WHOLE ? from + reach : to;
       pte_depthwise_row_f32 s = {.line = k->line, .step = k->step, .first = first, .end = end};
       s.pixels = next - from, s.taps = (size_t)wide->kernel;
@@ -122,16 +121,17 @@ static bool inside_run(const pte_depthwise *p, pte_pace *pace, const pte_depthwi
 
 /* All channels of the other pixels. */
 static bool edges_run(const pte_depthwise *p, pte_pace *pace, const pte_depthwise_band *k) {
-  const size_t some = most(PTE_CHUNK / p->taps / PTE_PANEL, 1) * PTE_PANEL;
+  const size_t some = pte_most(PTE_CHUNK / p->taps / PTE_PANEL, 1) * PTE_PANEL;
   piece r = piece_first(p, k);
   do {
     for (size_t i = is_whole(p, &r) ? r.end : r.from; i < r.end; i++) {
-      if (i == most(p->inside[0], r.from) && i < p->inside[1]) i = least(p->inside[1], r.end);
+      if (i == pte_most(p->inside[0], r.from) && i < p->inside[1])
+        i = pte_least(p->inside[1], r.end);
       if (i == r.end) break;
       pte_depthwise_row_f32 s = {.line = k->line, .step = k->step, .taps = 1, .pixels = 1};
       s.lines = addresses_fill(p, k, &r, 0, true, (int64_t)i);
       for (s.first = 0; s.first < p->channels; s.first = s.end) {
-        s.end = least(p->channels, s.first + some);
+        s.end = pte_least(p->channels, s.first + some);
         if (!sums_run(p, pace, k, r.at + i - r.from, &s)) return false;
       }
     }
@@ -142,13 +142,13 @@ static bool edges_run(const pte_depthwise *p, pte_pace *pace, const pte_depthwis
 /* Channels that go together: as many as a look at the watch allows. What fewer of them save in L1
  * is less than what each piece of a line costs anew. */
 static size_t group_of(const pte_depthwise *p, const pte_depthwise_band *k) {
-  const size_t pixels = least((size_t)p->w.axis[2].out, k->count);
-  return most(PTE_CHUNK / p->taps / pixels / GROUP, 1) * GROUP;
+  const size_t pixels = pte_least((size_t)p->w.axis[2].out, k->count);
+  return pte_most(PTE_CHUNK / p->taps / pixels / GROUP, 1) * GROUP;
 }
 
 bool pte_depthwise_run(const pte_depthwise *p, pte_pace *pace, const pte_depthwise_band *k) {
   const size_t group = group_of(p, k);
   for (size_t c = 0; c < p->channels; c += group)
-    if (!inside_run(p, pace, k, c, least(p->channels, c + group))) return false;
+    if (!inside_run(p, pace, k, c, pte_least(p->channels, c + group))) return false;
   return edges_run(p, pace, k);
 }

@@ -1,3 +1,4 @@
+#include "core/integer.h"
 #include "kernels/matrix/gemm.h"
 
 #include <string.h>
@@ -9,10 +10,6 @@ enum {
   BLOCK_PANELS = 32, /* out block 192 x 512 floats: 384 KiB */
   ALIKE = 1024       /* floats: addresses a multiple of 4 KiB apart share their set of L1 */
 };
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
 /* --- one block: rows x panels in one thread --------------------------------------------------- */
 
@@ -40,7 +37,7 @@ static size_t first_column(const gemm_block *b) {
   return b->group * b->g->columns + b->panel_begin * PTE_PANEL;
 }
 static size_t columns_of(const gemm_block *b) {
-  return least(b->panel_end * PTE_PANEL, b->g->columns) - b->panel_begin * PTE_PANEL;
+  return pte_least(b->panel_end * PTE_PANEL, b->g->columns) - b->panel_begin * PTE_PANEL;
 }
 
 /* Into the result itself, or into `buffer`. */
@@ -85,7 +82,7 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, const
   pte_finish_f32 finish = s.finish == NULL ? (pte_finish_f32){.low = 0} : *s.finish;
   if (s.finish != NULL) s.finish = &finish;
   s.strip_step = PTE_STRIP * b->g->taps;
-  s.ask = ask, s.share = ceil_div(lines, strips);
+  s.ask = ask, s.share = pte_ceil_div(lines, strips);
   for (size_t i = 0; i < strips; i += s.strips) {
     const bool ragged = s.missing % b->kernel->unit > 0;
     const size_t rows = b->rows / strips + (i < longer);
@@ -115,7 +112,7 @@ static bool run_pairs(const gemm_block *b, const pte_tile_f32 *from, size_t at, 
   const pte_gemm_lines *l = &b->g->lines;
   const size_t lines = from->taps * from->run;
   const size_t asking = ask == NULL ? 0 : pairs_asking(b, 0, b->pair_count);
-  const size_t share = asking == 0 ? 0 : ceil_div(lines, asking);
+  const size_t share = asking == 0 ? 0 : pte_ceil_div(lines, asking);
   const int64_t cost = (int64_t)(2 * PTE_SPAN * panels * PTE_PANEL * lines);
   pte_parts_f32 s = {
       .offset = at,
@@ -125,7 +122,7 @@ static bool run_pairs(const gemm_block *b, const pte_tile_f32 *from, size_t at, 
       .run = from->run,
       .panel = {from->panel[0], from->panel[1]},
       .ask = share > 0 ? ask : from->panel[0], /* some address */
-      .further = ceil_div(share * PTE_PANEL * sizeof(float), lines),
+      .further = pte_ceil_div(share * PTE_PANEL * sizeof(float), lines),
       .beyond = share * PTE_PANEL,
       .out = from->out,
       .out_stride = from->out_stride,
@@ -186,9 +183,9 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
 /* As many panels side by side as the tile takes; without masks a ragged panel goes alone. */
 static bool run_step(const gemm_block *b, const gemm_step *k) {
   size_t abreast = 2;
-  if (!has_pairs(b)) abreast = b->kernel->abreast[ceil_div(b->rows, pte_strips(b->rows))];
+  if (!has_pairs(b)) abreast = b->kernel->abreast[pte_ceil_div(b->rows, pte_strips(b->rows))];
   size_t whole =
-      b->kernel->unit == 1 ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
+      b->kernel->unit == 1 ? b->panel_end : pte_least(b->panel_end, b->g->columns / PTE_PANEL);
   size_t p = b->panel_begin;
   for (; p + abreast <= whole; p += abreast)
     if (!run_panels(b, k, p, abreast)) return false;
@@ -205,11 +202,12 @@ static bool run_steps(const gemm_block *b) {
                  : stream               ? PTE_GEMM_LONG
                  : has_pairs(b)         ? PTE_GEMM_EVEN
                                         : PTE_GEMM_WIDE;
-  size_t taps = most(depth / b->run, 1), run = least(depth, b->run);
-  taps = ceil_div(b->taps, ceil_div(b->taps, taps)), run = ceil_div(b->run, ceil_div(b->run, run));
+  size_t taps = pte_most(depth / b->run, 1), run = pte_least(depth, b->run);
+  taps = pte_ceil_div(b->taps, pte_ceil_div(b->taps, taps)),
+  run = pte_ceil_div(b->run, pte_ceil_div(b->run, run));
   for (size_t tap = 0; tap < b->taps; tap += taps)
     for (size_t offset = 0; offset < b->run; offset += run) {
-      gemm_step k = {tap, least(taps, b->taps - tap), offset, least(run, b->run - offset)};
+      gemm_step k = {tap, pte_least(taps, b->taps - tap), offset, pte_least(run, b->run - offset)};
       if (!run_step(b, &k)) return false;
     }
   return true;
@@ -221,7 +219,7 @@ static bool run_depth(const gemm_block *b) {
   const size_t panels = few ? PTE_ABREAST : b->panel_end;
   gemm_block part = *b;
   for (; part.panel_begin < b->panel_end; part.panel_begin = part.panel_end) {
-    part.panel_end = least(part.panel_begin + panels, b->panel_end);
+    part.panel_end = pte_least(part.panel_begin + panels, b->panel_end);
     part.out = b->out + (part.panel_begin - b->panel_begin) * PTE_PANEL;
     if (!run_steps(&part)) return false;
   }
@@ -284,7 +282,7 @@ static bool run_few(const gemm_block *b) {
   const size_t panels = b->panel_end - b->panel_begin, end = b->panel_end * PTE_PANEL;
   const size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin;
   const pte_finish_f32 finish = pte_finish_at(&g->finish, b->row, first_column(b));
-  const size_t pairs = ceil_div(panels, 2), missing = end > g->columns ? end - g->columns : 0;
+  const size_t pairs = pte_ceil_div(panels, 2), missing = end > g->columns ? end - g->columns : 0;
   const float *panel = g->panels.read(g->panels.self, place, 0, g->run, NULL);
   const pte_few_f32 s = {b->few, panel,  b->rows,       b->few_stride, g->run,
                          panels, b->out, b->out_stride, &finish,       (unsigned)missing};
@@ -323,11 +321,11 @@ enum { HELD_BYTES = 64 };
 
 /* Columns of a block, at most: all of them for one row or few, whose panels should stream. */
 static size_t block_columns(const pte_gemm *g, bool streams) {
-  return streams ? g->columns : least(g->columns, BLOCK_PANELS * PTE_PANEL);
+  return streams ? g->columns : pte_least(g->columns, BLOCK_PANELS * PTE_PANEL);
 }
 
 static bool share_of(const pte_gemm *g, gemm_share *out) {
-  uint64_t rows = least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
+  uint64_t rows = pte_least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
   uint64_t pairs, pieces = 0, apart;
   gemm_share s = {
       .decoded = pte_gemm_decodes(g) ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
@@ -346,7 +344,7 @@ static bool share_of(const pte_gemm *g, gemm_share *out) {
               pte_align(s.table > pairs ? s.table : pairs, 64, &s.table) &&
               pte_mul(pieces * sizeof(float), g->lines.piece_floats, &pieces) &&
               pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
-              pte_align(most(most(s.copy, pieces), apart), 64, &s.copy) &&
+              pte_align(pte_most(pte_most(s.copy, pieces), apart), 64, &s.copy) &&
               pte_mul(rows * sizeof(float), held, &s.block) && pte_align(s.block, 64, &s.block) &&
               pte_add(s.table, s.copy, &s.total) && pte_add(s.total, s.decoded, &s.total) &&
               pte_add(s.total, s.block, &s.total) && pte_add(s.total, HELD_BYTES, &s.total);
@@ -406,11 +404,11 @@ static bool fill_pairs(gemm_block *b, float *room) {
   gemm_span held = {.rows = 0};
   pte_gemm_piece piece = {.group = b->group, .room = room, .pace = b->pace};
   for (size_t done = 0, count; done < b->rows; done += count) {
-    count = least(l->width - (b->row + done) % l->width, b->rows - done);
+    count = pte_least(l->width - (b->row + done) % l->width, b->rows - done);
     piece.first = b->row + done, piece.count = count, piece.follows = done > 0;
     const float *x = l->piece(b->g->source, &piece);
     if (x == NULL) return false;
-    size_t n = ceil_div(count, b->span);
+    size_t n = pte_ceil_div(count, b->span);
     if (count == b->rows && n > 1) n += n % 2; /* all joined */
     for (size_t i = 0, at = 0, end; i < n; i++, at = end) {
       end = count * (i + 1) / n;
@@ -467,11 +465,11 @@ void pte_gemm_part(const pte_gemm *g, uint32_t cpu, void *scratch, size_t group,
   for (size_t m = rows[0]; m < rows[1]; m += PTE_GEMM_ROWS) {
     gemm_block b = {.g = g, .span = span_of(g, cpu), .group = group, .row = m, .pace = &pace};
     b.kernel = pte_gemm_f32_pick(cpu);
-    b.rows = least(PTE_GEMM_ROWS, rows[1] - m);
+    b.rows = pte_least(PTE_GEMM_ROWS, rows[1] - m);
     place_block(&b, &share, scratch);
     if (!fill_block(&b, &share, scratch)) return;
     for (b.panel_begin = panels[0]; b.panel_begin < panels[1]; b.panel_begin += BLOCK_PANELS) {
-      b.panel_end = least(b.panel_begin + BLOCK_PANELS, panels[1]);
+      b.panel_end = pte_least(b.panel_begin + BLOCK_PANELS, panels[1]);
       aim_block(&b, NULL);
       if (!run_block(&b)) return;
     }
@@ -492,7 +490,7 @@ typedef struct gemm_grid {
 
 /* Blocks of columns, at most: two panels each where tiles have two, and as many for each thread. */
 static size_t column_limit(const gemm_grid *grid, size_t threads) {
-  const size_t bands = grid->g->groups * grid->row_blocks, pairs = ceil_div(grid->panels, 2);
+  const size_t bands = grid->g->groups * grid->row_blocks, pairs = pte_ceil_div(grid->panels, 2);
   if (!even(grid->g, grid->kernel) || bands * pairs < threads) return grid->panels;
   size_t limit = pairs;
   while (limit > 1 && bands * limit % threads != 0) limit--;
@@ -506,19 +504,20 @@ static size_t column_limit(const gemm_grid *grid, size_t threads) {
  */
 static void grid_split(gemm_grid *grid, uint32_t threads) {
   const pte_gemm *g = grid->g;
-  size_t depth = most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
-  size_t work = most(pte_tasks_worth(strip_work * g->rows, grid->panels * g->groups, 131072), 1);
+  size_t depth = pte_most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
+  size_t work =
+      pte_most(pte_tasks_worth(strip_work * g->rows, grid->panels * g->groups, 131072), 1);
   bool streams = g->rows == 1 || takes_few(g, grid->kernel, &grid->share);
-  size_t wanted = threads <= 1 ? 1 : least(streams ? threads : 4 * (size_t)threads, work);
+  size_t wanted = threads <= 1 ? 1 : pte_least(streams ? threads : 4 * (size_t)threads, work);
   grid->unit = even(g, grid->kernel) ? 2 * PTE_SPAN : 2 * PTE_STRIP;
-  grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS / grid->unit * grid->unit);
-  grid->column_blocks = ceil_div(g->columns, block_columns(g, streams));
-  size_t rows_wanted = ceil_div(wanted, g->groups * grid->column_blocks);
+  grid->row_blocks = pte_ceil_div(g->rows, PTE_GEMM_ROWS / grid->unit * grid->unit);
+  grid->column_blocks = pte_ceil_div(g->columns, block_columns(g, streams));
+  size_t rows_wanted = pte_ceil_div(wanted, g->groups * grid->column_blocks);
   const size_t least_rows = even(g, grid->kernel) ? 7 * grid->unit : 8 * PTE_STRIP;
-  grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / least_rows));
-  size_t columns_wanted = ceil_div(wanted, g->groups * grid->row_blocks);
-  columns_wanted = least(columns_wanted, column_limit(grid, most(threads, 1)));
-  grid->column_blocks = most(grid->column_blocks, columns_wanted);
+  grid->row_blocks = pte_most(grid->row_blocks, pte_least(rows_wanted, g->rows / least_rows));
+  size_t columns_wanted = pte_ceil_div(wanted, g->groups * grid->row_blocks);
+  columns_wanted = pte_least(columns_wanted, column_limit(grid, pte_most(threads, 1)));
+  grid->column_blocks = pte_most(grid->column_blocks, columns_wanted);
 }
 
 /* Rows that lie in the block whole and dense are one span. */
@@ -551,7 +550,7 @@ static bool put_block(const gemm_block *b) {
 static size_t row_begin(const gemm_grid *grid, size_t block) {
   const size_t rows = grid->g->rows, at = rows * block / grid->row_blocks;
   if (block == grid->row_blocks || rows / grid->row_blocks < 4 * grid->unit) return at;
-  return ceil_div(at, grid->unit) * grid->unit;
+  return pte_ceil_div(at, grid->unit) * grid->unit;
 }
 
 static gemm_held *held_of(const gemm_grid *grid, size_t thread) {

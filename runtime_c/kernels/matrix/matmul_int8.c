@@ -3,6 +3,7 @@
  * [*m, k] and y [*m, n] dense, w [n, k] in panels of a storage format; no aliasing.
  *
  * Two passes over the pool: all rows of x to codes in scratch, then blocks of rows x panels. */
+#include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/matrix/gemm_blocks.h"
@@ -34,9 +35,6 @@ typedef struct int8_plan {
   const pte_engine *epilogue;
 } int8_plan;
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-
 static void quantize_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const int8_plan *p = context;
   pte_pace pace = pte_call_pace(p->call);
@@ -58,7 +56,7 @@ static bool strip_run(const int8_plan *p, pte_pace *pace, size_t row, size_t row
                       size_t count) {
   pte_rows_i8 x = p->x;
   float *out = (float *)p->call->out[0]->data + row * p->columns, tile[PTE_I8_TALL][PTE_PANEL];
-  size_t whole = least(panel + count, p->columns / PTE_PANEL) - panel, at = panel + whole;
+  size_t whole = pte_least(panel + count, p->columns / PTE_PANEL) - panel, at = panel + whole;
   x.codes += row * x.blocks * PTE_I8_BLOCK;
   x.steps += row * x.blocks;
   x.starts += row * x.blocks;
@@ -101,19 +99,19 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
   for (size_t i = begin; goes_on && i < end; i++) {
     const size_t column = i % p->column_blocks, row = i / p->column_blocks * p->block_rows;
     const size_t first = p->pairs * column / p->column_blocks * PAIR;
-    const size_t last = least(p->pairs * (column + 1) / p->column_blocks * PAIR, p->panels);
-    const size_t row_end = least(row + p->block_rows, p->rows);
-    const size_t tall = least(p->kernel->most_rows, row_end - row);
+    const size_t last = pte_least(p->pairs * (column + 1) / p->column_blocks * PAIR, p->panels);
+    const size_t row_end = pte_least(row + p->block_rows, p->rows);
+    const size_t tall = pte_least(p->kernel->most_rows, row_end - row);
     if (row_end - row <= tall) /* panels stream */
       goes_on = strip_run(p, &pace, row, tall, first, last - first);
     else /* the codes of a panel stay in the cache for all strips; the last may do rows again */
       for (size_t panel = first; panel < last; panel += PAIR)
         for (size_t m = row; goes_on && m < row_end; m += tall)
-          goes_on =
-              strip_run(p, &pace, least(m, row_end - tall), tall, panel, least(PAIR, last - panel));
+          goes_on = strip_run(p, &pace, pte_least(m, row_end - tall), tall, panel,
+                              pte_least(PAIR, last - panel));
     for (size_t m = row; goes_on && m < row_end; m++)
-      goes_on =
-          row_finish(p, &pace, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
+      goes_on = row_finish(p, &pace, thread, m, first * PTE_PANEL,
+                           pte_least(last * PTE_PANEL, p->columns));
   }
 }
 
@@ -124,18 +122,18 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
 static void blocks_plan(int8_plan *p) {
   const size_t threads = p->call->threads, held = BLOCK_BYTES / (p->depth + 1);
   size_t most = p->kernel->most_rows > PTE_I8_ROWS ? p->kernel->most_rows : MOST_ROWS;
-  most = least(most, held > LEAST_ROWS ? held : LEAST_ROWS);
-  p->row_blocks = ceil_div(p->rows, most);
+  most = pte_least(most, held > LEAST_ROWS ? held : LEAST_ROWS);
+  p->row_blocks = pte_ceil_div(p->rows, most);
   if (p->rows > 0) {
-    const size_t even = ceil_div(ceil_div(p->rows, p->row_blocks), EVEN_ROWS) * EVEN_ROWS;
-    p->block_rows = least(even, most);
-    p->row_blocks = ceil_div(p->rows, p->block_rows);
+    const size_t even = pte_ceil_div(pte_ceil_div(p->rows, p->row_blocks), EVEN_ROWS) * EVEN_ROWS;
+    p->block_rows = pte_least(even, most);
+    p->row_blocks = pte_ceil_div(p->rows, p->block_rows);
   }
   p->panels = pte_panel_count(p->columns);
-  p->pairs = ceil_div(p->panels, PAIR);
+  p->pairs = pte_ceil_div(p->panels, PAIR);
   p->column_blocks = threads;
-  if (p->rows != 1) p->column_blocks *= ceil_div(p->pairs, BLOCK_PAIRS * threads);
-  p->column_blocks = least(p->column_blocks, p->pairs);
+  if (p->rows != 1) p->column_blocks *= pte_ceil_div(p->pairs, BLOCK_PAIRS * threads);
+  p->column_blocks = pte_least(p->column_blocks, p->pairs);
 }
 
 static int8_plan plan_of(const pte_call *call) {
@@ -149,7 +147,7 @@ static int8_plan plan_of(const pte_call *call) {
                  .factor = pte_i8_factor(w->format),
                  .from = x->data};
   if (p.kernel->bias != NULL) p.bias = p.kernel->bias(w->format);
-  p.x.blocks = ceil_div(p.depth, PTE_I8_BLOCK);
+  p.x.blocks = pte_ceil_div(p.depth, PTE_I8_BLOCK);
   blocks_plan(&p);
   return p;
 }

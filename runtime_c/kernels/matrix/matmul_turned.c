@@ -4,6 +4,7 @@
  *
  * Two passes over the pool: all rows of x to codes in scratch, a strip after another, then blocks
  * of rows x panels. A strip is the rows of a tile. */
+#include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/matrix/epilogue.h"
@@ -38,9 +39,6 @@ typedef struct turned_plan {
   const pte_engine *epilogue;
 } turned_plan;
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-
 static bool plan_of(const pte_call *call, turned_plan *p) {
   const pte_tensor *x = call->in[0], *w = call->in[1];
   *p = (turned_plan){.call = call,
@@ -57,17 +55,17 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
   p->peaks = pte_peaks_count(p->kernel, p->quads);
   p->row_bytes = 4 * p->quads * p->kernel->widened;
   if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
-  size_t block_rows = least(BLOCK_BYTES / (4 * p->quads + 1), MOST_ROWS);
+  size_t block_rows = pte_least(BLOCK_BYTES / (4 * p->quads + 1), MOST_ROWS);
   if (block_rows < LEAST_ROWS) block_rows = LEAST_ROWS;
-  p->row_blocks = ceil_div(p->rows, block_rows - 1);
+  p->row_blocks = pte_ceil_div(p->rows, block_rows - 1);
   if (p->rows > 0) {
-    const size_t block = ceil_div(p->rows, p->row_blocks) + p->zeros;
-    p->strips = ceil_div(block, p->kernel->most_rows);
+    const size_t block = pte_ceil_div(p->rows, p->row_blocks) + p->zeros;
+    p->strips = pte_ceil_div(block, p->kernel->most_rows);
   }
-  p->column_blocks = least(call->threads, p->panels);
+  p->column_blocks = pte_least(call->threads, p->panels);
   if (p->rows >= PTE_TALL) { /* as many for each thread */
-    const size_t each = ceil_div(ceil_div(p->panels, BLOCK_PANELS), call->threads);
-    p->column_blocks = least(each * call->threads, ceil_div(p->panels, PTE_BESIDE));
+    const size_t each = pte_ceil_div(pte_ceil_div(p->panels, BLOCK_PANELS), call->threads);
+    p->column_blocks = pte_least(each * call->threads, pte_ceil_div(p->panels, PTE_BESIDE));
   }
   const uint64_t any = 8 * (uint64_t)p->quads + 64; /* of any variant's, with peaks */
   return pte_mul(any, p->rows + p->row_blocks, &p->code_bytes) &&
@@ -100,8 +98,8 @@ typedef struct turned_strip {
 /* Strips have most_rows rows, since that tile is the fastest a row; but a last one of very few
  * would wait for its own sums, so the last two share then what is left for both. */
 static turned_strip strip_at(const turned_plan *p, const turned_block *b, size_t i) {
-  const size_t most = p->kernel->most_rows, full = p->strips - least(p->strips, 2);
-  turned_strip s = {.at = least(i, full) * most, .all = most};
+  const size_t most = p->kernel->most_rows, full = p->strips - pte_least(p->strips, 2);
+  turned_strip s = {.at = pte_least(i, full) * most, .all = most};
   if (i >= full) {
     const size_t left = b->all - full * most;
     const size_t share = left < most + FEW_ROWS ? (left + 1) / 2 : most;
@@ -198,7 +196,7 @@ static bool sums_run(const turned_plan *p, pte_pace *pace, panel_set *set, pte_t
   _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
   t->sum = sum;
   for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
-    t->quads = least(p->quads - q, PTE_TILE_QUADS);
+    t->quads = pte_least(p->quads - q, PTE_TILE_QUADS);
     if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t->quads + 4)))) return false;
     p->kernel->tile(rows, set->count, t);
     t->x += t->quads * 4 * p->kernel->widened, t->panel += t->quads * (4 * PTE_PANEL);
@@ -236,7 +234,7 @@ static size_t tile_run(const turned_plan *p, pte_pace *pace, panel_set *set,
                      .finish = &finish,
                      .y = (float *)p->call->out[0]->data + strip->row * p->columns + column,
                      .y_stride = p->columns,
-                     .lanes = least(p->columns - column, set->count * PTE_PANEL) -
+                     .lanes = pte_least(p->columns - column, set->count * PTE_PANEL) -
                               (set->count - 1) * PTE_PANEL};
   if (!set->whole || alike == 0) return sums_run(p, pace, set, &t, strip->all, settle, &s) ? 1 : 0;
   const int64_t cost = (int64_t)(strip->all * set->count * PTE_PANEL * (p->quads + 4));
@@ -270,23 +268,23 @@ static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t 
     const size_t first = p->panels * column / p->column_blocks;
     const size_t last = p->panels * (column + 1) / p->column_blocks;
     for (size_t panel = first, count; panel < last; panel += count) {
-      count = least(p->kernel->most_panels, last - panel);
+      count = pte_least(p->kernel->most_panels, last - panel);
       panel_set set = {.panel = panel, .count = count};
       const int8_t *codes = (const int8_t *)p->w.codes + panel * p->quads * (4 * PTE_PANEL);
       set.next = codes + count * p->quads * (4 * PTE_PANEL);
-      set.next_step = ceil_div(count * (4 * PTE_PANEL), p->strips);
+      set.next_step = pte_ceil_div(count * (4 * PTE_PANEL), p->strips);
       if (beside) set.next_step /= count, set.next_panel = (count - 1) * p->quads * (4 * PTE_PANEL);
       set.pairs = (uint32_t *)(void *)(p->shares + p->share_bytes * thread);
       set.whole = whole_tiles(p, &set);
       if (p->peaks != 0) p->kernel->pairs(p->quads, codes, set.pairs);
       for (size_t s = 0, done; s < p->strips; s += done) {
         const turned_strip strip = strip_at(p, &block, s);
-        done = tile_run(p, &pace, &set, &strip, tall - least(tall, s));
+        done = tile_run(p, &pace, &set, &strip, tall - pte_least(tall, s));
         if (done == 0) return;
       }
     }
     if (!rows_finish(p, &pace, thread, rows, first * PTE_PANEL,
-                     least(last * PTE_PANEL, p->columns)))
+                     pte_least(last * PTE_PANEL, p->columns)))
       return;
   }
 }

@@ -1,3 +1,4 @@
+#include "core/integer.h"
 #include "kernels/matrix/panel_decode.h"
 
 #include "core/kept.h"
@@ -12,7 +13,6 @@ static bool is_floats(const pte_format_row *row, uint32_t codes, size_t k) {
          (row->scale == PTE_F32 || row->scale == PTE_F8E8M0) && row->second == 0 && row->outer == 0;
 }
 
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 /* A whole row where there is no exponent. */
 static size_t size_of(unsigned exponent) {
   return exponent == 0 ? SIZE_MAX : (size_t)1 << exponent;
@@ -50,9 +50,9 @@ pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu) {
   pte_stored s = {.codes = w->data,
                   .depth = k,
                   .block = size_of(w->block),
-                  .blocks = w->block == 0 ? 1 : ceil_div(k, size_of(w->block)),
+                  .blocks = w->block == 0 ? 1 : pte_ceil_div(k, size_of(w->block)),
                   .outer_block = size_of(row->outer_block),
-                  .outers = row->outer_block == 0 ? 1 : ceil_div(k, size_of(row->outer_block)),
+                  .outers = row->outer_block == 0 ? 1 : pte_ceil_div(k, size_of(row->outer_block)),
                   .format = w->format,
                   .scale_bytes = pte_dtype_bits(row->scale) / 8,
                   .block_exponent = w->block == 0 ? ROW : w->block - 5u,
@@ -60,11 +60,11 @@ pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu) {
                   .deep = is_deep(cpu),
                   .distant = is_distant(cpu)};
   switch (row->bits) {
-  case 2: s.steps = ceil_div(k, 16); break;
-  case 3: s.steps = ceil_div(k, 32) * 2; break;
-  case 4: s.steps = ceil_div(k, 8); break;
-  case 6: s.steps = ceil_div(k, 16) * 2; break;
-  default: s.steps = ceil_div(k, 4); break;
+  case 2: s.steps = pte_ceil_div(k, 16); break;
+  case 3: s.steps = pte_ceil_div(k, 32) * 2; break;
+  case 4: s.steps = pte_ceil_div(k, 8); break;
+  case 6: s.steps = pte_ceil_div(k, 16) * 2; break;
+  default: s.steps = pte_ceil_div(k, 4); break;
   }
   if (s.codes == NULL) return s; /* at prepare there are shapes only */
   s.high = s.codes + panels * s.steps * 64;

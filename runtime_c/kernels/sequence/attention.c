@@ -9,6 +9,7 @@
  * strides, y dense with the
  * heads of a query side by side, no aliasing. Sources: Milakov and Gimelshein 2018;
  * Dao et al. 2022. */
+#include "core/integer.h"
 #include "kernels/sequence/attention.h"
 
 #include "core/size.h"
@@ -27,9 +28,6 @@ enum {
   SHARED_ROWS = 64, /* more have threads enough to do, and much to merge */
   SHARED_KEYS = 4 * TILE
 };
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static pte_attention plan(const pte_call *call) {
   const pte_tensor *const *in = call->in;
@@ -55,12 +53,12 @@ static pte_attention plan(const pte_call *call) {
   int64_t blocks = a.q->shape[0] * a.blocks, wanted = 3 * (int64_t)call->threads;
   if (call->threads > 1 && blocks > 0 && blocks * a.items_per_block < wanted)
     a.items_per_block =
-        least((wanted + blocks - 1) / blocks, (a.rows + ROWS_LEAST - 1) / ROWS_LEAST);
+        pte_least_i64((wanted + blocks - 1) / blocks, (a.rows + ROWS_LEAST - 1) / ROWS_LEAST);
   if (a.items_per_block > 0) { /* items of like size, in whole register tiles */
     int64_t rows = (a.rows + a.items_per_block - 1) / a.items_per_block;
     a.rows_per_item = (rows + TALL - 1) / TALL * TALL;
   }
-  a.strip = least(a.rows_per_item, STRIP);
+  a.strip = pte_least_i64(a.rows_per_item, STRIP);
   a.shared = call->threads > 1 && blocks * a.items_per_block < 2 * (int64_t)call->threads &&
              a.rows <= SHARED_ROWS && a.keys >= SHARED_KEYS && a.attrs->left_window < 0;
   a.strips = (a.rows_per_item + STRIP - 1) / STRIP;
@@ -86,12 +84,12 @@ void pte_attention_find(const pte_attention *a, int64_t batch, int64_t block, in
       y = (float *)a->call->out[0]->data + ((batch * a->queries + query) * heads + head) * a->e;
     }
     int64_t position = query + (from_end ? keys - a->queries : 0);
-    int64_t low = most(keys - a->keys, 0), high = keys;
-    if (attrs->causal != PTE_ATTENTION_CAUSAL_NONE) high = least(high, position + 1);
-    if (attrs->right_window >= 0) high = least(high, position + attrs->right_window + 1);
-    if (attrs->left_window >= 0) low = most(low, position - attrs->left_window);
+    int64_t low = pte_most_i64(keys - a->keys, 0), high = keys;
+    if (attrs->causal != PTE_ATTENTION_CAUSAL_NONE) high = pte_least_i64(high, position + 1);
+    if (attrs->right_window >= 0) high = pte_least_i64(high, position + attrs->right_window + 1);
+    if (attrs->left_window >= 0) low = pte_most_i64(low, position - attrs->left_window);
     row[i] = (pte_attention_row){.low = low,
-                                 .high = most(low, high),
+                                 .high = pte_most_i64(low, high),
                                  .q = q_at,
                                  .mask = mask_at,
                                  .position = position,
@@ -104,9 +102,9 @@ void pte_attention_find(const pte_attention *a, int64_t batch, int64_t block, in
 pte_attention_shared pte_attention_meet(const pte_attention_sight *see, int64_t rows) {
   pte_attention_shared all = {.low = TILE, .end = TILE};
   for (int64_t i = 0; i < rows; i++) {
-    all.low = least(all.low, see[i].low), all.begin = most(all.begin, see[i].low);
-    all.end = least(all.end, see[i].high);
-    if (see[i].high > see[i].low) all.high = most(all.high, see[i].high);
+    all.low = pte_least_i64(all.low, see[i].low), all.begin = pte_most_i64(all.begin, see[i].low);
+    all.end = pte_least_i64(all.end, see[i].high);
+    if (see[i].high > see[i].low) all.high = pte_most_i64(all.high, see[i].high);
   }
   if (all.begin >= all.end) all.begin = all.end = TILE;
   return all;
