@@ -31,7 +31,7 @@ SMMLA = "smmla v{0}.4s, v{1}.16b, v{2}.16b"
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    file: str
+    file: str  # of runtime_c/kernels
     function: str  # in which the loop lies, after inlining
     product: str  # the instruction that multiplies and adds, as a pattern
     peak: str  # the same on registers alone: {0} .. {2} are vectors
@@ -42,14 +42,14 @@ class Kernel:
 
 
 KERNELS = {
-    "f32 tile": Kernel("gemm_f32__neon", "tile_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
-    "f32 row": Kernel("gemm_f32__neon", "vector_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
-    "f32 depthwise": Kernel("depthwise_f32__neon", "row_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
-    "i8 tile, SMMLA": Kernel("gemm_static__i8mm", "tile_neon", r"smmla\s+v", SMMLA, MATRIX),
-    "i8 tile, SDOT": Kernel("gemm_static__dotprod", "tile_neon", r"sdot\s+v", SDOT, DOT),
-    "i8 tile, no SDOT": Kernel("gemm_static__neon", "tile_neon", r"smull2?\s+v", "smull v{0}.8h, v{1}.8b, v{2}.8b"),
-    "i8 depthwise": Kernel("gemm_static__neon", "taps", r"smlal2?\s+v", "smlal v{0}.4s, v{1}.4h, v{2}.4h"),
-    "i4 rows, SDOT": Kernel("gemm_blocks__dotprod", "panel_I4", r"sdot\s+v", SDOT, DOT),
+    "f32 tile": Kernel("gemm/gemm_f32__neon", "tile_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
+    "f32 row": Kernel("gemm/gemm_f32__neon", "vector_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
+    "f32 depthwise": Kernel("depthwise/depthwise_f32__neon", "row_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
+    "i8 tile, SMMLA": Kernel("gemm_int8/gemm_static__i8mm", "tile_neon", r"smmla\s+v", SMMLA, MATRIX),
+    "i8 tile, SDOT": Kernel("gemm_int8/gemm_static__dotprod", "tile_neon", r"sdot\s+v", SDOT, DOT),
+    "i8 tile, no SDOT": Kernel("gemm_int8/gemm_static__neon", "tile_neon", r"smull2?\s+v", "smull v{0}.8h, v{1}.8b, v{2}.8b"),
+    "i8 depthwise": Kernel("gemm_int8/gemm_static__neon", "taps", r"smlal2?\s+v", "smlal v{0}.4s, v{1}.4h, v{2}.4h"),
+    "i4 rows, SDOT": Kernel("gemm_int8/gemm_blocks__dotprod", "panel_I4", r"sdot\s+v", SDOT, DOT),
 }  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def assembly(kernel: Kernel, compiler: tuple[str, ...] = (TOOLS[0], f"--target={
     """What the compiler makes of the variant, with the build's flags and no core in particular."""
     flags = ["-std=c11", "-O2", "-ftree-vectorize", "-ffp-contract=off", "-fno-math-errno", f"-march={kernel.arch}"]  # fmt: skip
     folders = [f"-I{ROOT / 'runtime_c'}", f"-I{ROOT / 'runtime_c/include'}"]
-    source = ROOT / f"runtime_c/kernels/matrix/{kernel.file}.c"
+    source = ROOT / f"runtime_c/kernels/{kernel.file}.c"
     command = [*compiler, *flags, "-DPTE_HAVE_NEON=1", *folders, "-S", "-o", "-", str(source)]  # fmt: skip
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

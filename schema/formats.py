@@ -23,7 +23,7 @@ BLOCKS: Final = (16, 32, 64, 128, 256)
 class Format:
     """Row `row` with scales of `block` elements (0: the whole row). `bits` a code, `scale` the dtype of the scales (empty: none).
 
-    A code is an element of dtype `codes`, to which `offset` is added: kernels/matrix/panel_decode.inc has a function for each
+    A code is an element of dtype `codes`, to which `offset` is added: kernels/gemm/panel_decode.inc has a function for each
     such pair, and does not compile without it; or the place of one of `levels`, which ascend, and whose decoder is
     generated.
     `second`: dtype of another number a block, empty: none; a zero point, taken from each code (i8), or, where `shifts`, what is

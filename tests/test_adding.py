@@ -313,9 +313,9 @@ def add_variant(copy: Path) -> None:
 
 def add_isa(copy: Path) -> None:
     insert(copy / "schema/isas.py", '    Isa(\n        "avx512", 4', ISA_ROW)
-    matrix = copy / "runtime_c/kernels/matrix"
+    gemm = copy / "runtime_c/kernels/gemm_int8"
     words = {"__avx2": "__gfni", "PTE_HAVE_AVX2": "PTE_HAVE_GFNI"}
-    copied(matrix / "gemm_blocks__avx2.c", matrix / "gemm_blocks__gfni.c", **words)
+    copied(gemm / "gemm_blocks__avx2.c", gemm / "gemm_blocks__gfni.c", **words)
 
 
 def add_format(copy: Path) -> None:
@@ -359,7 +359,7 @@ ADDITIONS: Final[dict[str, tuple[Callable[[Path], None], set[str]]]] = {
         },
     ),
     "ISA variant": (add_variant, {"runtime_c/kernels/images/blend_f32__avx512.c"}),
-    "ISA": (add_isa, {"schema/isas.py", "runtime_c/kernels/matrix/gemm_blocks__gfni.c"}),
+    "ISA": (add_isa, {"schema/isas.py", "runtime_c/kernels/gemm_int8/gemm_blocks__gfni.c"}),
     "storage format": (
         add_format,
         {"schema/formats.py", "quantize/encode/int6.py", "runtime_c/codec/i6.c"},
@@ -406,10 +406,10 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
 @pytest.mark.parametrize(
     "row, source, missing",
     [
-        ('8, "f8e8m0", "", block=32, codes="f8e8m0"', "panel_decode__portable", "value_f8e8m0"),
-        ('4, "f16", "", block=32, codes="i4", offset=7', "panel_decode__portable", "value_i4_less_7"),
-        ('4, "f32", "", block=32, codes="i4", offset=8, dot=True', "gemm_blocks__portable", "pte_i8_FORGOTTEN"),
-        ('4, "f32", "", block=32, codes="i4", offset=8, dot=True', "matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),
+        ('8, "f8e8m0", "", block=32, codes="f8e8m0"', "gemm/panel_decode__portable", "value_f8e8m0"),
+        ('4, "f16", "", block=32, codes="i4", offset=7', "gemm/panel_decode__portable", "value_i4_less_7"),
+        ('4, "f32", "", block=32, codes="i4", offset=8, dot=True', "gemm_int8/gemm_blocks__portable", "pte_i8_FORGOTTEN"),
+        ('4, "f32", "", block=32, codes="i4", offset=8, dot=True', "matrix/matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),
     ],
 )  # fmt: skip
 def test_a_format_without_its_arithmetic_does_not_compile(
@@ -418,7 +418,7 @@ def test_a_format_without_its_arithmetic_does_not_compile(
     formats = scratch / "schema/formats.py"
     before = formats.read_text()
     text = f'\nrow(62, "forgotten", {row})\n'
-    path = f"runtime_c/kernels/matrix/{source}.c"
+    path = f"runtime_c/kernels/{source}.c"
     check = ["cc", "-std=c11", "-fsyntax-only", "-Iruntime_c", "-Iruntime_c/include", path]
     try:
         formats.write_text(before + text)

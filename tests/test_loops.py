@@ -28,6 +28,8 @@ PRODUCT = re.compile(r"vfn?m(add|sub)\d|vpdpbusd|vpdpwssd|vpmadd")
 """Instructions that a loop of products has."""
 SPILL = re.compile(r"v?mov\w+ +%[xyz]mm\d+,(-?0x[0-9a-f]+)?\(%r[sb]p")
 """A vector register on its way to the stack."""
+PRODUCTS = ("depthwise", "gemm", "gemm_int8", "rotate", "winograd")
+"""Folders of runtime_c/kernels with loops over products."""
 DECODERS = ("gemm_blocks__avx2.c.o",)
 """Codes become numbers within the loop: constants, tables and sums are more than the sixteen registers of AVX2."""
 FEW: Final = 2
@@ -64,7 +66,8 @@ def objects() -> list[Path]:
     spec.loader.exec_module(module)
     with one_at_a_time("size"):
         module.build()
-    found = sorted(Path(module.BUILD).rglob("pteron_objects.dir/kernels/matrix/*__*.o"))
+    (kernels,) = Path(module.BUILD).rglob("pteron_objects.dir/kernels")
+    found = sorted(p for folder in PRODUCTS for p in kernels.glob(f"{folder}/*__*.o"))
     return [p for p in found if "__portable" not in p.name and p.name not in DECODERS]
 
 

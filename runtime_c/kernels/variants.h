@@ -125,7 +125,7 @@ typedef struct pte_rows_f32 {
   void (*tree_columns)(uint32_t kind, float *lanes); /* all PTE_ROW_BLOCK of them */
 } pte_rows_f32;
 
-/* What happens to a finished sum, in this order; kernels/matrix/finish.h says more. */
+/* What happens to a finished sum, in this order; kernels/gemm/finish.h says more. */
 typedef struct pte_finish_f32 {
   const float *add[PTE_ADDENDS];  /* NULL: none; else the element for row 0, column 0 */
   size_t add_stride[PTE_ADDENDS]; /* between rows; 0: one row for all */
@@ -284,21 +284,21 @@ typedef struct pte_pool_f32 {
 } pte_pool_f32;
 
 typedef struct pte_panel_decode {
-  /* a pte_panel_read (kernels/matrix/gemm.h) of a pte_stored (kernels/matrix/panel_decode.h) */
+  /* a pte_panel_read (kernels/gemm/gemm.h) of a pte_stored (kernels/gemm/panel_decode.h) */
   const float *(*read)(const void *self, size_t panel, size_t k, size_t count, float *block);
   /* a pte_panels_few of one whose codes are `floats`; NULL: there is none */
   bool (*few)(const void *self, size_t panel, size_t count, const pte_few_f32 *few);
 } pte_panel_decode;
 
-struct pte_stored;  /* kernels/matrix/panel_decode.h */
-struct pte_rows_i8; /* kernels/matrix/gemm_blocks.h */
+struct pte_stored;  /* kernels/gemm/panel_decode.h */
+struct pte_rows_i8; /* kernels/gemm_int8/gemm_blocks.h */
 
 typedef struct pte_gemm_blocks {
   /* out[rows][16 count] = rows of x times panels from `panel` on; rows in 1 .. most_rows; nothing
    * aliases out */
   void (*panels)(const struct pte_stored *w, const struct pte_rows_i8 *x, size_t rows, size_t panel,
                  size_t count, float *out, size_t out_stride);
-  /* pte_i8_quantize of kernels/matrix/gemm_blocks.h */
+  /* pte_i8_quantize of kernels/gemm_int8/gemm_blocks.h */
   void (*quantize)(size_t depth, const float *x, float factor, int32_t bias, int8_t *code,
                    float *step, int32_t *start);
   /* what a format's integers are too large by where they are multiplied; NULL: nothing */
@@ -312,7 +312,8 @@ typedef struct pte_gemm_blocks {
 #define PTE_WHOLE_LINES
 #endif
 
-/* What follows the sums of 16 columns; kernels/matrix/rescale.h fills it and says what `narrow` is.
+/* What follows the sums of 16 columns; kernels/requantize/rescale.h fills it and says what `narrow`
+ * is.
  */
 typedef struct pte_rescale_columns {
   PTE_WHOLE_LINES int32_t bias[PTE_PANEL];
@@ -415,7 +416,7 @@ typedef struct pte_gemm_static {
    * is room for factors. NULL: they need not. */
   void (*peaks)(size_t rows, size_t quads, const char *x, size_t row_bytes, uint32_t *peaks);
   void (*pairs)(size_t quads, const int8_t *panel, uint32_t *pairs);
-  /* pte_turned_row, pte_row_codes and pte_scaled_tile of kernels/matrix/gemm_turned.h */
+  /* pte_turned_row, pte_row_codes and pte_scaled_tile of kernels/rotate/rotate_rows.h */
   uint32_t (*turn)(size_t depth, const float *x, float *to);
   void (*codes)(size_t count, const float *x, uint32_t largest, int8_t *code, float *scale);
   void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);

@@ -2,8 +2,8 @@
  * bits: drawn rows, weights and sizes. Ends with 0, or says which draw differs. */
 #include <string.h>
 
-#include "kernels/matrix/gemm_blocks.h"
-#include "kernels/matrix/gemm_static.h"
+#include "kernels/gemm_int8/gemm_blocks.h"
+#include "kernels/gemm_int8/gemm_static.h"
 
 enum { DRAWS = 400, ROWS = 4, QUADS = 41, DEPTH = 150, TAPS = 12, WIDE = 64, PIXELS = 3 };
 

@@ -44,7 +44,7 @@ HOLES: Final = {
         "",
     ),  # planned memory that nothing wrote comes out
     "shifts": (
-        "runtime_c/kernels/matrix/rescale.h",
+        "runtime_c/kernels/requantize/rescale.h",
         "    int8_t least = out[n] < PTE_SHIFT_LEAST ? PTE_SHIFT_LEAST : out[n];\n    out[n] = least > PTE_SHIFT_MOST ? PTE_SHIFT_MOST : least;\n",
         "    (void)out[n];\n",
     ),  # what was checked when the file was opened is relied on when it was read again

@@ -83,7 +83,7 @@ def test_few_rows_by_every_code_and_scale(name: str, among: slice, rows: int) ->
 
 
 def integers(name: str, codes: Array) -> Array:
-    """t of kernels/matrix/gemm_blocks.h, from what the codes mean."""
+    """t of kernels/gemm_int8/gemm_blocks.h, from what the codes mean."""
     if name == "nf4":
         return NF4_SEVEN.astype(np.int64)[codes] - 64
     one = np.ones((len(codes), -(-codes.shape[1] // 32)), np.float32)

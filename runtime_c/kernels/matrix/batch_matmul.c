@@ -6,7 +6,7 @@
  * they lie, or copied where their elements do not follow one another. */
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/gemm_plain.h"
+#include "kernels/gemm/gemm_plain.h"
 #include "kernels/rows/rows.h"
 
 enum { PACKED_FLOATS = 65536 }; /* packed columns of b: 256 KiB, or one panel */

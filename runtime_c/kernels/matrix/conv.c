@@ -14,8 +14,8 @@
 
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/conv_window.h"
-#include "kernels/matrix/panel_decode.h"
+#include "kernels/window/conv_window.h"
+#include "kernels/gemm/panel_decode.h"
 
 enum {
   FEW_CHANNELS = 16,

@@ -10,8 +10,8 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/depthwise.h"
-#include "kernels/matrix/gemm_plain.h"
+#include "kernels/depthwise/depthwise.h"
+#include "kernels/gemm/gemm_plain.h"
 
 enum { PASS = 56 }; /* pixels of y that go together, about: whole tiles of the products */
 

@@ -7,9 +7,9 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/depthwise.h"
-#include "kernels/matrix/epilogue.h"
-#include "kernels/matrix/panels.h"
+#include "kernels/depthwise/depthwise.h"
+#include "kernels/gemm/epilogue.h"
+#include "kernels/gemm/panels.h"
 #include "kernels/moving/place.h"
 
 enum {

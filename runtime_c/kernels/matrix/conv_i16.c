@@ -10,9 +10,9 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/conv_gather.h"
-#include "kernels/matrix/panels.h"
-#include "kernels/matrix/rescale_i16.h"
+#include "kernels/window/conv_gather.h"
+#include "kernels/gemm/panels.h"
+#include "kernels/requantize/rescale_i16.h"
 
 enum {
 #ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory */

@@ -11,10 +11,10 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/layout.h"
-#include "kernels/matrix/conv_gather.h"
+#include "kernels/window/conv_gather.h"
 #include "kernels/matrix/conv_i8_depthwise.h"
 #include "kernels/matrix/conv_i8_plan.h"
-#include "kernels/matrix/panels.h"
+#include "kernels/gemm/panels.h"
 #include "kernels/rows/rows.h"
 
 enum {

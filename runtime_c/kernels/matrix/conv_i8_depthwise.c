@@ -4,7 +4,7 @@
 #include "kernels/matrix/conv_i8_depthwise.h"
 
 #include "core/size.h"
-#include "kernels/matrix/conv_gather.h"
+#include "kernels/window/conv_gather.h"
 #include "kernels/rows/rows.h"
 
 enum {

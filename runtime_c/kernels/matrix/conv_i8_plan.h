@@ -4,8 +4,8 @@
 
 #include "core/watch.h"
 #include "gen/ops.h"
-#include "kernels/matrix/conv_window.h"
-#include "kernels/matrix/rescale.h"
+#include "kernels/window/conv_window.h"
+#include "kernels/requantize/rescale.h"
 
 #ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory, where code is dear */
 enum { PTE_CONV_I8_SMALL = 1 };

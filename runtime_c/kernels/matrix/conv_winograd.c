@@ -15,7 +15,7 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/gemm_plain.h"
+#include "kernels/gemm/gemm_plain.h"
 
 enum {
   PRODUCTS = 36,

@@ -4,7 +4,7 @@
  * the bits of decoding it whole. */
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/panel_decode.h"
+#include "kernels/gemm/panel_decode.h"
 
 typedef struct matmul_plan {
   pte_matrix rows;

@@ -6,7 +6,7 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/gemm_blocks.h"
+#include "kernels/gemm_int8/gemm_blocks.h"
 
 enum {
   BLOCK_BYTES = 1 << 19, /* of codes, which stay in L2, */

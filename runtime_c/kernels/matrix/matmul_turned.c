@@ -7,9 +7,9 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/epilogue.h"
-#include "kernels/matrix/finish.h"
-#include "kernels/matrix/panel_decode.h"
+#include "kernels/gemm/epilogue.h"
+#include "kernels/gemm/finish.h"
+#include "kernels/gemm/panel_decode.h"
 
 enum {
   BLOCK_BYTES = 1 << 19, /* of codes, which stay in L2, */

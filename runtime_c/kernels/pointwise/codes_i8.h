@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/kept.h"
-#include "kernels/matrix/rescale.h"
+#include "kernels/requantize/rescale.h"
 
 enum { PTE_CODES = 64 }; /* of a vector, at most */
 

@@ -1,6 +1,6 @@
 /* Codes of int8 on NEON, sixteen at a time. */
 #if PTE_HAVE_NEON
-#include "kernels/matrix/rescale__neon.h"
+#include "kernels/requantize/rescale__neon.h"
 #include "kernels/pointwise/codes_i8.h"
 
 enum { LANES = 16 };

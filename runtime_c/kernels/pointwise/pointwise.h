@@ -1,5 +1,5 @@
 /* The engine that runs pointwise programs (schema/steps.py) tile by tile. Used by the operator
- * `pointwise`, and through kernels/matrix/epilogue.h by matmul and conv.
+ * `pointwise`, and through kernels/gemm/epilogue.h by matmul and conv.
  *
  * A program works on elements in the row-major order of one shape: element `flat` of every operand
  * and output belongs together. A tile is PTE_TILE such elements; a register is one tile: f32 and

@@ -1,8 +1,8 @@
 /* codes: y[i] = nearest(x[i] * (127 / top)), ties to even, scale = top / 127, top = max |x| of
- * a row; turned first: kernels/matrix/gemm_turned.h. A row that is not finite has scale NaN and
+ * a row; turned first: kernels/rotate/rotate_rows.h. A row that is not finite has scale NaN and
  * codes of 0, one below 2^-120 scale 1. x with any strides, y and scale dense; no aliasing. */
 #include "gen/ops.h"
-#include "kernels/matrix/gemm_turned.h"
+#include "kernels/rotate/rotate_rows.h"
 #include "kernels/moving/index.h"
 
 /* The largest magnitude as bits: infinity and NaN are the largest. */

@@ -152,7 +152,7 @@ def lower_add(l: Lowering, n: Node) -> Ref:
 def lower_rescale(l: Lowering, n: Node) -> Ref:
     """An addition without second addend, of words where one side has them: bytes become words first, words bytes last.
 
-    The addend is x times a power of two, by which the factor is the smaller, so that 32-bit lanes do (kernels/matrix/rescale.h): the
+    The addend is x times a power of two, by which the factor is the smaller, so that 32-bit lanes do (kernels/requantize/rescale.h): the
     quotient is the same, and rounded once.
     """
     row, x = row_of(l, n, integer.Rescale), n[0]

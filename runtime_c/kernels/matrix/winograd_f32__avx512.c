@@ -1,7 +1,0 @@
-/* Winograd's transforms for AVX-512: the same, a line of six in registers. */
-#if PTE_HAVE_AVX512
-#define VARIANT pte_winograd_f32__avx512
-#include "kernels/matrix/winograd.inc"
-#else
-typedef int pte_winograd_f32__avx512_is_absent;
-#endif
