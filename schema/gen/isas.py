@@ -55,12 +55,14 @@ def _isa(row: Isa) -> str:
 
 
 def variants_inc(files: Iterable[PurePath]) -> str:
-    """The kernels/<folder>/<family>__<isa>.c of each family: the best first, the portable one last.
+    """The kernels/<folder>/<family>__<isa>.c of each family: the best first, the portable one last; and <family>.h beside them,
+    which declares it.
 
     Raises:
         ValueError: a file's ISA has no row, or a family has no portable variant.
     """
     found: dict[str, set[str]] = {}
+    headers: dict[str, None] = {}
     for path in sorted(files):
         family, _, isa = path.stem.partition("__")
         if isa != PORTABLE and isa not in ISAS:
@@ -69,8 +71,14 @@ def variants_inc(files: Iterable[PurePath]) -> str:
                 "add a row to schema/isas.py"
             )
         found.setdefault(family, set()).add(isa)
+        headers[f'#include "kernels/{path.parent.name}/{family}.h"'] = None
     what = "PTE_VARIANT(family, isa, features): the best of a family first, the portable one last."
-    out = [head(what, "schema/isas.py and the names of the files in kernels/"), *_least()]
+    out = [
+        head(what, "schema/isas.py and the names of the files in kernels/"),
+        *headers,
+        "",
+        *_least(),
+    ]
     for family, isas in found.items():
         if PORTABLE not in isas:
             raise ValueError(f"{family}: there is no {family}__{PORTABLE}.c")

@@ -5,6 +5,9 @@
 #include "kernels/gemm_int8/gemm_blocks.h"
 #include "kernels/gemm_int8/gemm_static.h"
 
+extern const pte_gemm_static pte_gemm_static__portable, pte_gemm_static__mve;
+extern const pte_gemm_blocks pte_gemm_blocks__portable, pte_gemm_blocks__mve;
+
 enum { DRAWS = 400, ROWS = 4, QUADS = 41, DEPTH = 150, TAPS = 12, WIDE = 64, PIXELS = 3 };
 
 void host_print(const char *text);

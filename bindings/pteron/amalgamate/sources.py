@@ -74,9 +74,10 @@ def resolved(root: Path, name: str) -> Path:
 
 def families(paths: Iterable[Path]) -> str:
     """What stands for gen/variants.inc: of each family one variant, which the compiler's target decides."""
-    have = {p.stem for p in paths if "__" in p.stem}
+    have = {p.stem: p.parent.name for p in paths if "__" in p.stem}
     out = []
     for family in sorted(s.removesuffix("__portable") for s in have if s.endswith("__portable")):
+        out.append(f'#include "kernels/{have[f"{family}__portable"]}/{family}.h"')
         out.append(f"PTE_VARIANTS({family})")
         mine = [row.name for row in ALWAYS if f"{family}__{row.name}" in have]
         for i, isa in enumerate(mine):

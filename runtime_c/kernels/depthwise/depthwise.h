@@ -3,6 +3,7 @@
 #define PTE_DEPTHWISE_H
 
 #include "kernels/window/conv_window.h"
+#include "kernels/depthwise/depthwise_f32.h"
 #include "kernels/gemm/finish.h"
 
 /* y[b, o, c] = sum over taps t, row-major, of x[b, o * stride + t * dilation - begin, c] * w[c, t],
@@ -27,23 +28,6 @@ typedef struct pte_depthwise_band {
   const float **line;
   size_t *step;
 } pte_depthwise_band;
-
-/* Which of the numbers of pixels that a variant takes side by side, `sides`, the largest first and
- * 1 last, cuts a line of so many into pieces (pte_depthwise_piece) with the least to do. */
-static inline size_t pte_depthwise_side(size_t pixels, const uint8_t *sides) {
-  size_t best = 1;
-  for (size_t least = pixels; *sides > 1; sides++) {
-    const size_t all = (pixels + *sides - 1) / *sides * *sides;
-    if (*sides <= pixels && (all < least || best == 1)) best = *sides, least = all;
-  }
-  return best;
-}
-
-/* Where the piece of `side` pixels begins that would at m: the last one of a line may begin before
- * the one before it ends. */
-static inline size_t pte_depthwise_piece(size_t pixels, size_t side, size_t m) {
-  return m + side < pixels ? m : pixels - side;
-}
 
 void pte_depthwise_shape(pte_depthwise *d);
 

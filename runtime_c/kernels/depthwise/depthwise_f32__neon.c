@@ -2,6 +2,8 @@
  * latency of each other and a weight is loaded once; the last channels, fewer than 16, four at a
  * time and then one by one. */
 #if PTE_HAVE_NEON
+#include "kernels/depthwise/depthwise_f32.h"
+#include "kernels/panels.h"
 #include "kernels/gemm/finish__neon.h"
 
 #define INLINE static inline __attribute__((always_inline))

@@ -1,6 +1,8 @@
 /* Depthwise rows in plain C: one chain of pte_fma over the taps for each channel, from +0. Defines
  * the bits. */
 #include "core/math.h"
+#include "kernels/depthwise/depthwise_f32.h"
+#include "kernels/panels.h"
 #include "kernels/gemm/finish.h"
 
 /* `lanes` channels from `c` on, a multiple of 16, of pixel `m`. */

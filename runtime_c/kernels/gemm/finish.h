@@ -6,7 +6,7 @@
 #define PTE_FINISH_H
 
 #include "core/kernel.h"
-#include "kernels/variants.h"
+#include "kernels/gemm/finish_f32.h"
 
 /* The finish of an operator with a program `steps` over y and in[first_x] ..., and the bias in
  * front of these (NULL: none). Returns whether it says the whole program; else it is the bias

@@ -13,7 +13,7 @@
 #include "core/kept.h"
 #include "kernels/gemm/epilogue.h"
 #include "kernels/gemm/finish.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/gemm_f32.h"
 
 /* Rows first .. first + count of a group, asked for by the driver. The address of tap t of row r
  * goes to pte_gemm_slot(rows, r)[t * PTE_STRIP]. */
@@ -53,6 +53,12 @@ typedef const float *pte_panel_read(const void *self, size_t panel, size_t k, si
 /* few->out[m][16 count] = `few->rows` <= PTE_FEW_STORED rows times `count` panels from `panel` on,
  * before they are finished. false: there are weights that it does not take; `out` is undefined. */
 typedef bool pte_panels_few(const void *self, size_t panel, size_t count, const pte_few_f32 *few);
+
+#if PTE_HAVE_AVX2 || PTE_HAVE_NEON
+#define PTE_FLOATS PTE_STORED_KEPT /* a variant of panel_decode has `few` */
+#else
+#define PTE_FLOATS false
+#endif
 
 typedef struct pte_panels {
   pte_panel_read *read;

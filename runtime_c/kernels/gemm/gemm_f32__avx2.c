@@ -3,7 +3,7 @@
  * more panels side by side, or the chains would be too few. */
 #if PTE_HAVE_AVX2
 #include "kernels/gemm/finish__avx2.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/gemm_f32.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum {

@@ -3,7 +3,7 @@
  * rows take more panels side by side. */
 #if PTE_HAVE_AVX512
 #include "kernels/gemm/finish__avx512.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/gemm_f32.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -4,7 +4,7 @@
 #define LANE_PRODUCT(i) "fmla %[sum].4s, %[w].4s, %[x].s[" #i "]"
 #include "kernels/gemm/finish__neon.h"
 #include "kernels/gemm/lanes__neon.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/gemm_f32.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { QUADS = PTE_PANEL / 4 };

@@ -3,7 +3,7 @@
  * weights. K in order, in one fused multiply-add each. */
 #if PTE_HAVE_RVV
 #include "kernels/gemm/finish.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/gemm_f32.h"
 
 #define INLINE      static inline __attribute__((always_inline))
 #define LOAD(p)     __riscv_vle32_v_f32m4(p, PTE_PANEL)

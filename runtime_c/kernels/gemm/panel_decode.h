@@ -16,6 +16,7 @@
 #include "core/half.h"
 #include "gen/layout.h"
 #include "kernels/gemm/gemm_plain.h"
+#include "kernels/variant.h"
 
 enum { PTE_STORED_PLANES = 4 }; /* scales, second, and their outer ones */
 
@@ -34,6 +35,15 @@ typedef struct pte_stored {
   bool deep;    /* the first cache follows enough misses that asking for each line into it pays, */
   bool distant; /* and memory is so far off that it takes four streams to keep it busy */
 } pte_stored;
+
+typedef struct pte_panel_decode {
+  /* a pte_panel_read of a pte_stored */
+  const float *(*read)(const void *self, size_t panel, size_t k, size_t count, float *block);
+  /* a pte_panels_few of one whose codes are `floats`; NULL: there is none */
+  bool (*few)(const void *self, size_t panel, size_t count, const pte_few_f32 *few);
+} pte_panel_decode;
+
+PTE_FAMILY(panel_decode)
 
 /* The parts of a weight whose format has scales; `cpu`: who will read it. */
 pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu);

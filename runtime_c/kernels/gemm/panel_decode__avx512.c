@@ -1,7 +1,7 @@
 /* Decoding of FP8 for AVX-512: sixteen rows of a panel are a register. The variant for AVX2 decodes
  * all else. */
 #if PTE_HAVE_AVX512
-#include "kernels/variants.h"
+#include "kernels/gemm/panel_decode.h"
 
 extern const pte_panel_decode pte_panel_decode__avx2;
 

@@ -1,7 +1,7 @@
 /* Decoding of FP8 for NEON: sixteen rows of a panel are four registers. The portable variant
  * decodes all else. */
 #if PTE_HAVE_NEON
-#include "kernels/variants.h"
+#include "kernels/gemm/panel_decode.h"
 
 extern const pte_panel_decode pte_panel_decode__portable;
 

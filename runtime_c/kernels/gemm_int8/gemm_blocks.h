@@ -42,6 +42,21 @@ typedef struct pte_rows_i8 {
   const int32_t *starts;
 } pte_rows_i8;
 
+typedef struct pte_gemm_blocks {
+  /* out[rows][16 count] = rows of x times panels from `panel` on; rows in 1 .. most_rows; nothing
+   * aliases out */
+  void (*panels)(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel, size_t count,
+                 float *out, size_t out_stride);
+  /* pte_i8_quantize */
+  void (*quantize)(size_t depth, const float *x, float factor, int32_t bias, int8_t *code,
+                   float *step, int32_t *start);
+  /* what a format's integers are too large by where they are multiplied; NULL: nothing */
+  int32_t (*bias)(uint32_t format);
+  uint8_t most_rows;
+} pte_gemm_blocks;
+
+PTE_FAMILY(gemm_blocks)
+
 #define PTE_I8_FACTOR_I8    1.0f
 #define PTE_I8_FACTOR_I4    1.0f
 #define PTE_I8_FACTOR_MXFP4 0.5f

@@ -9,6 +9,8 @@
 #include "kernels/gemm_int8/gemm_blocks__avx512vnni.h"
 #include "kernels/gemm_int8/tiles__amx.h"
 
+extern const pte_gemm_blocks pte_gemm_blocks__avx512vnni;
+
 #define INLINE static inline __attribute__((always_inline))
 
 enum {

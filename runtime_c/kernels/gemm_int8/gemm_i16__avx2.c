@@ -2,6 +2,7 @@
  * become the high halves of words, as on AVX-512. */
 #if PTE_HAVE_AVX2
 #include "core/kept.h"
+#include "kernels/gemm_int8/gemm_i16.h"
 #include "kernels/requantize/rescale__avx2.h"
 #include "kernels/requantize/rescale_i16.h"
 

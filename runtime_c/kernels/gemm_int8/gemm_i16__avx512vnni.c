@@ -3,6 +3,7 @@
  * instructions a quad and panel, for all rows of a tile. */
 #if PTE_HAVE_AVX512VNNI
 #include "core/kept.h"
+#include "kernels/gemm_int8/gemm_i16.h"
 #include "kernels/requantize/rescale__avx512.h"
 #include "kernels/requantize/rescale_i16.h"
 

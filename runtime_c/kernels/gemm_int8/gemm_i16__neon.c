@@ -2,6 +2,7 @@
  * (ld4), are widened, and smlal multiplies them by one lane of four elements of a row. */
 #if PTE_HAVE_NEON
 #include "core/kept.h"
+#include "kernels/gemm_int8/gemm_i16.h"
 #include "kernels/requantize/rescale__neon.h"
 #include "kernels/requantize/rescale_i16.h"
 

@@ -1,5 +1,6 @@
 /* int16 times int8 in plain C. This file defines the bits. */
 #include "core/kept.h"
+#include "kernels/gemm_int8/gemm_i16.h"
 #include "kernels/requantize/rescale_i16.h"
 
 static void tile(size_t rows, const pte_tile_i16 *t) {

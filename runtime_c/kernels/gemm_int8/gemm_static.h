@@ -1,174 +1,136 @@
-/* What variants of gemm_static share: windows as rows of bytes, sums and taps in plain C. */
+/* The family of gemm_static: products and depthwise sums of int8, rotation of rows. */
 #ifndef PTE_GEMM_STATIC_H
 #define PTE_GEMM_STATIC_H
 
-#include <string.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "kernels/gemm/finish_f32.h"
+#include "kernels/gemm_int8/tiles.h"
 #include "kernels/requantize/rescale.h"
-#include "kernels/variants.h"
+#include "kernels/variant.h"
 
-typedef uint64_t pte_bytes8 __attribute__((vector_size(8)));
-typedef uint64_t pte_bytes16 __attribute__((vector_size(16)));
-typedef uint64_t pte_bytes64 __attribute__((vector_size(64)));
+/* Members of a pte_gemm_static that only matmul_turned calls. */
+#ifdef PTE_WITHOUT_MATMUL_TURNED
+#define PTE_TURNED_MEMBERS(turn_name, codes_name, scaled_name) .turn = NULL, .scaled = NULL
+#else
+#define PTE_TURNED_MEMBERS(turn_name, codes_name, scaled_name)                                     \
+  .turn = turn_name, .codes = codes_name, .scaled = scaled_name
+#endif
 
-/* At least as many bytes as the type has, each ^ flip; the last piece may do some of them again. */
-#define PTE_LINE_BY(type)                                                                          \
-  INLINE void type##_line(size_t bytes, const int8_t *from, char *to, uint8_t flip) {              \
-    for (size_t at = 0; at < bytes; at += sizeof(type)) {                                          \
-      const size_t place = at + sizeof(type) <= bytes ? at : bytes - sizeof(type);                 \
-      type piece;                                                                                  \
-      memcpy(&piece, from + place, sizeof piece);                                                  \
-      piece ^= flip * (UINT64_MAX / 255);                                                          \
-      memcpy(to + place, &piece, sizeof piece);                                                    \
-    }                                                                                              \
-  }
-PTE_LINE_BY(pte_bytes8)
-PTE_LINE_BY(pte_bytes16)
-PTE_LINE_BY(pte_bytes64)
+/* Windows of an image as rows of a product: window i, from x + i * step on, is `lines` pieces of
+ * `bytes`, `pitch` apart, and becomes one row. */
+typedef struct pte_gather_i8 {
+  const int8_t *x;
+  size_t windows, step, lines, bytes, pitch;
+  void *to; /* rows, row_bytes apart, which are a multiple of 64 */
+  size_t row_bytes;
+} pte_gather_i8;
 
-INLINE void pte_i8_line(size_t bytes, const int8_t *from, char *to, uint8_t flip) {
-  if (bytes >= 64) pte_bytes64_line(bytes, from, to, flip);
-  else if (bytes >= 16) pte_bytes16_line(bytes, from, to, flip);
-  else if (bytes >= 8) pte_bytes8_line(bytes, from, to, flip);
-  else
-    for (size_t i = 0; i < bytes; i++) to[i] = (char)((uint8_t)from[i] ^ flip);
+/* One register tile: start + sum over q < quads, i < 4 of x[m][4q + i] * panel[p][(16q + n) * 4 +
+ * i] for columns n of panels p. */
+typedef struct pte_tile_i8 {
+  const char *x;       /* rows as `gather` leaves them */
+  const int8_t *panel; /* 64-byte aligned */
+  size_t quads, row_bytes, panel_bytes;
+  const int8_t *next; /* what is read later, to be asked for `next_step` bytes further each quad */
+  size_t next_step, next_panel; /* 0, or the same so much further */
+  const int32_t *start;
+  size_t start_row, start_panel;      /* between rows and panels of `start` */
+  const pte_rescale_columns *columns; /* a panel each, narrow ones; NULL: sums go to `sum` */
+  int32_t (*sum)[PTE_PANEL];          /* [rows][panels][16]; may be `start` */
+  int8_t *y;                          /* dense in a row, aliases nothing */
+  size_t y_stride, lanes;             /* lanes in 1..16: columns of the last panel that exist */
+  const uint32_t *peaks, *pairs;      /* what the functions of these names say, where there are */
+} pte_tile_i8;
+
+/* What follows the sums of a tile of matmul_turned: y = finish(f32(sum) * (x_scale * w_scale)). */
+typedef struct pte_scaled_i8 {
+  const int32_t (*sum)[PTE_PANEL]; /* [rows][panels][16] */
+  const float *x_scale, *w_scale;  /* a row each; a column each, 16 of each panel */
+  const pte_finish_f32 *finish;    /* as seen from the first element */
+  float *y;
+  size_t y_stride, lanes; /* lanes in 1..16: columns of the last panel that exist */
+} pte_scaled_i8;
+
+/* A depthwise convolution of int8. */
+typedef struct pte_taps_i8 {
+  size_t taps, channels;              /* channels: of a pixel */
+  const pte_rescale_columns *columns; /* a panel each, of channels up to a multiple of 64 */
+  char *weight; /* what `lay` makes: PTE_TAPS_BYTES(taps) for 64 channels, 64-byte aligned */
+  bool walk;    /* for `walk`: nine taps, three lines of three */
+} pte_taps_i8;
+
+/* Outputs side by side of windows of 3 by 3: output i reads columns i * stride .. + 3 of each line.
+ * Columns from .. to exist, `from` lies at line[l], others step[l] further each (0: all of it is
+ * padding); the rest reads `zeros`, which are as many as channels. */
+typedef struct pte_walk_i8 {
+  const int8_t *line[3], *zeros;
+  size_t step[3];
+  int64_t from, to;
+  size_t outputs, stride; /* 1 or 2 */
+  int8_t *y;
+} pte_walk_i8;
+
+#define PTE_TAPS_BYTES(taps) (((taps) + 3) / 4 * 512 + 1088)
+
+/* int8 times int8, summed in int32 that wraps: exact where the sum fits. */
+typedef struct pte_gemm_static {
+  /* Rows in the variant's own form, filled up with zeros to a multiple of 4 elements of at most two
+   * bytes. */
+  void (*gather)(const pte_gather_i8 *gather);
+  /* pte_rescale_complete */
+  void (*columns)(pte_rescale_columns *columns, const int8_t *shifts);
+  /* Where the form of x adds to sums: row 0 of a tile is one of zeros, which sums that alone. It
+   * leaves `start`, of all panels `start_panel` apart, which then joins the rows after it. NULL: it
+   * adds nothing. */
+  void (*settle)(size_t rows, size_t panels, int32_t *start, size_t start_panel,
+                 int32_t (*sum)[PTE_PANEL]);
+  void (*tile)(size_t rows, size_t panels, const pte_tile_i8 *tile); /* in 1..most */
+  /* y of a row's sums of a panel, any columns (pte_rescale_lift); NULL: pte_rescale_row */
+  void (*wide)(const int32_t *sum, const pte_rescale_columns *columns, size_t lanes, int8_t *y);
+  /* Around the tiles of a task: registers that the thread has only between them; NULL: none */
+  void (*enter)(void);
+  void (*leave)(void);
+  /* Weights of channels first .. first + count, of 1 to 64, first a multiple of 64, whose panels
+   * are at `codes`: pte_tap_codes */
+  void (*lay)(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes);
+  /* Pixels i side by side: y[i * channels + c] = rescaled bias[c] + sum over taps t of tap[t][i *
+   * step + c] * weight, for c in first .. end, first as above; up to three pointers follow the
+   * last, alike */
+  void (*taps)(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,
+               size_t pixels, size_t step, int8_t *y);
+  /* The same of such windows, for channels first .. end; NULL: there is none */
+  void (*walk)(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *walk);
+  /* What is faster for many rows, where most elements are not far above -128, or not far from 0:
+   * NULL, it is this. */
+  const struct pte_gemm_static *low, *near;
+  /* Where sums of products must fit 16 bits: for every eight elements along K, of the rows of a
+   * tile and of a panel, factors of a bound, in the low half of four products, above it of two.
+   * Peaks begin with what a tile takes off each of most_rows rows; up to a multiple of eight there
+   * is room for factors. NULL: they need not. */
+  void (*peaks)(size_t rows, size_t quads, const char *x, size_t row_bytes, uint32_t *peaks);
+  void (*pairs)(size_t quads, const int8_t *panel, uint32_t *pairs);
+  /* pte_turned_row, pte_row_codes and pte_scaled_tile of kernels/rotate/rotate_rows.h */
+  uint32_t (*turn)(size_t depth, const float *x, float *to);
+  void (*codes)(size_t count, const float *x, uint32_t largest, int8_t *code, float *scale);
+  void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);
+  /* tile and scaled at once, of most_rows by most_panels panels whose columns all exist, from one
+   * start for all rows, with a finish without limits, and the same of strips that follow, `strips`
+   * together; settle, too, of a single strip, where it is not NULL: where that leaves `start`.
+   * NULL: there is none */
+  void (*turned)(const pte_tile_i8 *tile, const pte_scaled_i8 *scaled, size_t strips,
+                 int32_t (*settle)[PTE_PANEL]);
+  uint8_t most_rows, most_panels; /* at most PTE_BESIDE panels, PTE_SUMS together */
+  uint8_t widened;                /* bytes of an element of a row */
+} pte_gemm_static;
+
+/* Of a tile's rows. */
+static inline size_t pte_peaks_count(const pte_gemm_static *kernel, size_t quads) {
+  return kernel->peaks == NULL ? 0 : kernel->most_rows + (quads + 15) / 16 * 8;
 }
 
-/* Windows of lines of one to two pieces: an image of few channels has many, and short ones. */
-#define PTE_LINES_BY(type)                                                                         \
-  INLINE void type##_lines(const pte_gather_i8 *g, uint8_t flip) {                                 \
-    const size_t last = g->bytes - sizeof(type), pad = -(g->lines * g->bytes) % 4;                 \
-    const int8_t *x = g->x;                                                                        \
-    char *row = g->to;                                                                             \
-    for (size_t i = 0; i < g->windows; i++, x += g->step, row += g->row_bytes) {                   \
-      const int8_t *from = x;                                                                      \
-      char *to = row;                                                                              \
-      for (size_t l = 0; l < g->lines; l++, from += g->pitch, to += g->bytes) {                    \
-        type first, second;                                                                        \
-        memcpy(&first, from, sizeof first), memcpy(&second, from + last, sizeof second);           \
-        first ^= flip * (UINT64_MAX / 255), second ^= flip * (UINT64_MAX / 255);                   \
-        memcpy(to, &first, sizeof first), memcpy(to + last, &second, sizeof second);               \
-      }                                                                                            \
-      memset(to, flip, pad);                                                                       \
-    }                                                                                              \
-  }
-PTE_LINES_BY(pte_bytes8)
-PTE_LINES_BY(pte_bytes16)
-
-/* pte_gather_i8 as bytes ^ flip, for long lines. */
-INLINE void pte_i8_gather_long(const pte_gather_i8 *g, uint8_t flip) {
-  const int8_t *x = g->x;
-  char *to = g->to;
-  for (size_t i = 0; i < g->windows; i++, x += g->step, to += g->row_bytes) {
-    char *end = to;
-    for (size_t l = 0; l < g->lines; l++, end += g->bytes)
-      pte_i8_line(g->bytes, x + l * g->pitch, end, flip);
-    for (; (end - to) % 4 != 0; end++) *end = (char)flip;
-  }
-}
-
-/* For any. */
-INLINE void pte_i8_gather(const pte_gather_i8 *g, uint8_t flip) {
-  if (g->bytes >= 8 && g->bytes <= 16) pte_bytes8_lines(g, flip);
-  else if (g->bytes > 16 && g->bytes <= 32) pte_bytes16_lines(g, flip);
-  else pte_i8_gather_long(g, flip);
-}
-
-/* What a tile does with sum[m][p][n] in the end. */
-INLINE void pte_i8_put(const pte_tile_i8 *t, size_t rows, size_t panels,
-                       int32_t (*sum)[PTE_PANEL]) {
-  for (size_t i = 0; i < rows * panels; i++) {
-    const size_t m = i / panels, p = i % panels;
-    if (t->columns == NULL) memcpy(t->sum[i], sum[i], sizeof sum[i]); /* and there is no y */
-    else
-      pte_rescale_row(sum[i], t->columns + p, p + 1 < panels ? PTE_PANEL : t->lanes,
-                      t->y + m * t->y_stride + p * PTE_PANEL);
-  }
-}
-
-/* `settle` of pte_gemm_static. */
-INLINE void pte_i8_settle(size_t rows, size_t panels, int32_t *start, size_t start_panel,
-                          int32_t (*sum)[PTE_PANEL]) {
-  typedef uint32_t sixteen __attribute__((vector_size(64)));
-  for (size_t p = 0; p < panels; p++) {
-    sixteen begin, some;
-    memcpy(&begin, start + p * start_panel, sizeof begin), memcpy(&some, sum[p], sizeof some);
-    begin -= some;
-    memcpy(start + p * start_panel, &begin, sizeof begin);
-    for (size_t i = p + panels; i < rows * panels; i += panels) {
-      memcpy(&some, sum[i], sizeof some);
-      some += begin;
-      memcpy(sum[i], &some, sizeof some);
-    }
-  }
-}
-
-/* Of channel c of the panels at `codes`, four codes in a row, the next four 64 bytes further. */
-INLINE const int8_t *pte_tap_codes(const pte_taps_i8 *t, const int8_t *codes, size_t c) {
-  return codes + (c / PTE_PANEL * ((t->taps + 3) / 4) * PTE_PANEL + c % PTE_PANEL) * 4;
-}
-
-/* Of three lines by three columns (`walk`), pairs 2 j and 2 j + 1 are those of column j: of lines 0
- * and 1, and of line 2 alone. */
-INLINE size_t pte_tap_slot(const pte_taps_i8 *t, size_t k) {
-  return t->walk ? k % 3 * 4 + k / 3 : k;
-}
-INLINE size_t pte_tap_pairs(const pte_taps_i8 *t) { return t->walk ? 6 : (t->taps + 1) / 2; }
-
-/* `lay` as 16-bit pairs of taps, [channels / 16][pairs][16][2], 0 where a pair has no second. */
-INLINE void pte_i8_lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes) {
-  const size_t pairs = pte_tap_pairs(t);
-  int16_t *weight = (int16_t *)(void *)t->weight + 2 * first * pairs;
-  memset(weight, 0, pairs * (count + PTE_PANEL - 1) / PTE_PANEL * PTE_PANEL * 2 * sizeof *weight);
-  for (size_t c = 0; c < count; c += PTE_PANEL, weight += 2 * PTE_PANEL * pairs)
-    for (size_t k = 0; k < t->taps; k++) {
-      const size_t slot = pte_tap_slot(t, k), lanes = count - c < PTE_PANEL ? count - c : PTE_PANEL;
-      const int8_t *from = pte_tap_codes(t, codes, c) + k / 4 * 64 + k % 4;
-      int16_t *to = weight + slot / 2 * (2 * PTE_PANEL) + slot % 2;
-      for (size_t n = 0; n < lanes; n++) to[2 * n] = from[4 * n];
-    }
-}
-
-/* Where a line of a walk has a column. */
-INLINE const int8_t *pte_walk_at(const pte_walk_i8 *w, size_t l, int64_t column) {
-  bool real = column >= w->from && column < w->to;
-  return real ? w->line[l] + (column - w->from) * (int64_t)w->step[l] : w->zeros;
-}
-
-/* `taps`, with `sixteen` for one pixel and panel, which stores `lanes` codes. */
-typedef void pte_i8_sixteen(const pte_rescale_columns *columns, size_t pairs, const int16_t *weight,
-                            const int8_t *const *tap, size_t at, size_t lanes, int8_t *y);
-INLINE void pte_i8_taps(pte_i8_sixteen *sixteen, const pte_taps_i8 *t, size_t first, size_t end,
-                        const int8_t *const *tap, size_t pixels, size_t step, int8_t *y) {
-  const size_t pairs = (t->taps + 1) / 2;
-  for (size_t i = 0; i < pixels; i++)
-    for (size_t c = first; c < end; c += PTE_PANEL)
-      sixteen(t->columns + c / PTE_PANEL, pairs,
-              (const int16_t *)(const void *)t->weight + 2 * c * pairs, tap, i * step + c,
-              end - c < PTE_PANEL ? end - c : PTE_PANEL, y + i * t->channels + c);
-}
-
-INLINE void pte_i8_sixteen_plain(const pte_rescale_columns *columns, size_t pairs,
-                                 const int16_t *weight, const int8_t *const *tap, size_t at,
-                                 size_t lanes, int8_t *y) {
-  int32_t sum[PTE_PANEL];
-  memcpy(sum, columns->bias, sizeof sum);
-  for (size_t p = 0; p < pairs; p++, weight += 2 * PTE_PANEL) {
-    const int8_t *a = tap[2 * p] + at, *b = tap[2 * p + 1] + at;
-    for (size_t n = 0; n < lanes; n++)
-      sum[n] = pte_wrapping_add(sum[n], a[n] * weight[2 * n] + b[n] * weight[2 * n + 1]);
-  }
-  pte_rescale_row(sum, columns, lanes, y);
-}
-
-/* The two functions above as those of a variant. */
-#define PTE_TAPS_I8(sixteen)                                                                       \
-  static void lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes) {         \
-    pte_i8_lay(t, first, count, codes);                                                            \
-  }                                                                                                \
-  static void taps(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,       \
-                   size_t pixels, size_t step, int8_t *y) {                                        \
-    pte_i8_taps(sixteen, t, first, end, tap, pixels, step, y);                                     \
-  }
+PTE_FAMILY(gemm_static)
 
 #endif

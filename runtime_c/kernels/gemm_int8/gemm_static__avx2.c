@@ -15,7 +15,7 @@
 #if PTE_HAVE_AVX2
 #include <string.h>
 
-#include "kernels/gemm_int8/gemm_static.h"
+#include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/rotate/rotate_rows.h"
 #include "kernels/requantize/rescale__avx2.h"
 

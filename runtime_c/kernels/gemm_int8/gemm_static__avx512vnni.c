@@ -4,7 +4,7 @@
 #if PTE_HAVE_AVX512VNNI
 #include <string.h>
 
-#include "kernels/gemm_int8/gemm_static.h"
+#include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/gemm_int8/gemm_static__avx512vnni.h"
 #include "kernels/rotate/rotate_rows.h"
 #include "kernels/requantize/rescale__avx512.h"

@@ -5,7 +5,7 @@
 #if PTE_HAVE_MVE
 #include <arm_mve.h>
 
-#include "kernels/gemm_int8/gemm_static.h"
+#include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/rotate/rotate_rows.h"
 
 enum { ROWS = 4, QUADS = 4, PAIR = 8 }; /* quads of a vector; channels of one of 16 bits */

@@ -1,5 +1,5 @@
 /* int8 products in plain C: rows stay as they are. This file defines the bits. */
-#include "kernels/gemm_int8/gemm_static.h"
+#include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/rotate/rotate_rows.h"
 
 static void gather_portable(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }

@@ -2,7 +2,7 @@
  * inside x in row-major order; then one division by their number or, counting padding, by the
  * number of taps inside x padded by begin and end. x, y [b, *spatial, c] dense, no aliasing. */
 #include "gen/ops.h"
-#include "kernels/variants.h"
+#include "kernels/images/pool_f32.h"
 #include "kernels/images/window.h"
 
 typedef struct average_pool {

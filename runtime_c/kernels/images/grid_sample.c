@@ -7,7 +7,7 @@
 #include "core/math.h"
 #include "gen/ops.h"
 #include "kernels/rows/rows.h"
-#include "kernels/variants.h"
+#include "kernels/images/blend_f32.h"
 
 enum {
   AXES = 3,

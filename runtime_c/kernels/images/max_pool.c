@@ -3,7 +3,8 @@
  * aliasing. */
 #include "core/kept.h"
 #include "gen/ops.h"
-#include "kernels/variants.h"
+#include "kernels/images/pool_f32.h"
+#include "kernels/pointwise/codes_i8.h"
 #include "kernels/images/window.h"
 
 typedef struct max_pool {

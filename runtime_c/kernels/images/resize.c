@@ -6,7 +6,7 @@
 #include "gen/ops.h"
 #include "kernels/images/resize_axis.h"
 #include "kernels/rows/rows.h"
-#include "kernels/variants.h"
+#include "kernels/images/blend_f32.h"
 
 enum { AXES = PTE_MAX_RANK - 2, COLUMNS = 65536 /* elements that are summed together */ };
 

@@ -9,7 +9,7 @@
 #include "gen/ops.h"
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/gemm/epilogue.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/panels.h"
 #include "kernels/moving/place.h"
 
 enum {

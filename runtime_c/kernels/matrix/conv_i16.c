@@ -10,8 +10,9 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
+#include "kernels/gemm_int8/gemm_i16.h"
 #include "kernels/window/conv_gather.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/panels.h"
 #include "kernels/requantize/rescale_i16.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include "kernels/window/conv_gather.h"
 #include "kernels/matrix/conv_i8_depthwise.h"
 #include "kernels/matrix/conv_i8_plan.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/panels.h"
 #include "kernels/rows/rows.h"
 
 enum {

@@ -4,6 +4,7 @@
 
 #include "core/watch.h"
 #include "gen/ops.h"
+#include "kernels/gemm_int8/gemm_static.h"
 #include "kernels/window/conv_window.h"
 #include "kernels/requantize/rescale.h"
 

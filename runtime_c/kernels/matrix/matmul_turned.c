@@ -7,6 +7,7 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
+#include "kernels/gemm_int8/gemm_static.h"
 #include "kernels/gemm/epilogue.h"
 #include "kernels/gemm/finish.h"
 #include "kernels/gemm/panel_decode.h"

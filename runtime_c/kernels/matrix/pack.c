@@ -1,7 +1,7 @@
 /* pack: a weight computed at run time, any strides, into panels [n/16 rounded up][k][16]; zeros
  * where there is no row. */
 #include "gen/ops.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/panels.h"
 
 static void pack_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const pte_call *call = context;

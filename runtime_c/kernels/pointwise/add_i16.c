@@ -2,6 +2,7 @@
  * alone. a, b and y dense and of one shape; y may be a. schema/meaning/int8.py has scaled and
  * rescale. Where there are no zero points and shifts allow, sixteen sums are made at a time. */
 #include "gen/ops.h"
+#include "kernels/gemm_int8/gemm_i16.h"
 #include "kernels/requantize/rescale_i16.h"
 
 typedef struct add_i16 {

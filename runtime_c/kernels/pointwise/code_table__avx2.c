@@ -2,7 +2,7 @@
 #if PTE_HAVE_AVX2
 #include <immintrin.h>
 
-#include "kernels/variants.h"
+#include "kernels/pointwise/code_table.h"
 
 static void recode(const uint8_t *table, size_t n, const uint8_t *x, uint8_t *y) {
   const __m256i sixteen = _mm256_set1_epi8(16), outside = _mm256_set1_epi8(0x70);

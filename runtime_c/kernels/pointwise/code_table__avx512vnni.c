@@ -2,7 +2,7 @@
 #if PTE_HAVE_AVX512VNNI
 #include <immintrin.h>
 
-#include "kernels/variants.h"
+#include "kernels/pointwise/code_table.h"
 
 static inline __m512i looked_up(const __m512i *table, __m512i code) {
   __m512i low = _mm512_permutex2var_epi8(table[0], code, table[1]);

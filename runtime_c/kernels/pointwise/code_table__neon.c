@@ -2,7 +2,7 @@
 #if PTE_HAVE_NEON
 #include <arm_neon.h>
 
-#include "kernels/variants.h"
+#include "kernels/pointwise/code_table.h"
 
 static void recode(const uint8_t *table, size_t n, const uint8_t *x, uint8_t *y) {
   const uint8x16x4_t a = vld1q_u8_x4(table), b = vld1q_u8_x4(table + 64);

@@ -1,5 +1,5 @@
 /* Tables of 256 codes in portable C. */
-#include "kernels/variants.h"
+#include "kernels/pointwise/code_table.h"
 
 static void recode(const uint8_t *table, size_t n, const uint8_t *x, uint8_t *y) {
   for (size_t i = 0; i < n; i++) y[i] = table[x[i]];

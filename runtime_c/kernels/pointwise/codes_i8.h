@@ -6,8 +6,52 @@
 
 #include "core/kept.h"
 #include "kernels/requantize/rescale.h"
+#include "kernels/variant.h"
 
 enum { PTE_CODES = 64 }; /* of a vector, at most */
+
+/* An addend of add_i8 whose shift lanes allow. */
+typedef struct pte_addend_i8 {
+  int32_t zero, multiplier, add, down; /* down: shift - 10 */
+} pte_addend_i8;
+
+/* Both addends and the sum's factor as one line of products. */
+typedef struct pte_add_near {
+  int32_t high, low; /* factors / 256 and what is left: a's in the low half, b's above */
+  int32_t start, down;
+  int32_t decides; /* bits of the fraction; 0: every sum is exact */
+  bool usable;
+} pte_add_near;
+
+typedef struct pte_add_codes {
+  pte_addend_i8 a, b;
+  pte_rescale_columns columns; /* narrow, all alike */
+  pte_add_near near;
+} pte_add_codes;
+
+/* How windows side by side share columns of taps: so many in a line, so many apart. */
+enum { PTE_SHARED_3_1 = 1, PTE_SHARED_3_2 };
+
+/* Windows side by side: y[i * y_step + c] = the largest of x[i * x_step + offset[t] + c] over t <
+ * taps, of which there are some, and of what y has there, unless they are the `first`. */
+typedef struct pte_larger_i8 {
+  size_t windows, channels, x_step, y_step;
+  int64_t taps;
+  const int64_t *offset;
+  const int8_t *x;
+  int8_t *y; /* aliases nothing */
+  bool first;
+  uint8_t shared; /* PTE_SHARED_..., where these are all taps; 0: in another way, or not */
+} pte_larger_i8;
+
+typedef struct pte_codes_i8 {
+  /* y[i] = rescaled sum of both addends, i < count; y may be a */
+  void (*add)(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
+              int8_t *y);
+  void (*larger)(const pte_larger_i8 *larger);
+} pte_codes_i8;
+
+PTE_FAMILY(codes_i8)
 
 /* Shifts of addends for which 32-bit lanes are enough. With d = a - zero, of 9 bits, the high half
  * of (d << 22) * multiplier is h = floor(d * multiplier / 2^10), and for 11 <= shift <= 40

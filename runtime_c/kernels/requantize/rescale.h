@@ -8,9 +8,26 @@
 
 #include <string.h>
 
-#include "kernels/variants.h"
+#include "kernels/panels.h"
 
 #define INLINE static inline __attribute__((always_inline))
+
+#if defined(__x86_64__)
+#define PTE_WHOLE_LINES _Alignas(64) /* what a vector of 64 bytes reads in one piece */
+#else
+#define PTE_WHOLE_LINES
+#endif
+
+/* What follows the sums of 16 columns; pte_rescale_complete fills it
+ * and says what `narrow` is.
+ */
+typedef struct pte_rescale_columns {
+  PTE_WHOLE_LINES int32_t bias[PTE_PANEL];
+  int32_t multiplier[PTE_PANEL];
+  int32_t down[PTE_PANEL], add[PTE_PANEL]; /* shift - 32; of narrow ones, what rounds */
+  int32_t zero, low, high;
+  bool narrow;
+} pte_rescale_columns;
 
 enum {
   PTE_SHIFT_LEAST = 1,

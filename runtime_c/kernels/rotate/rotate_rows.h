@@ -8,7 +8,7 @@
 #define PTE_ROTATE_ROWS_H
 
 #include "core/lanes.h"
-#include "kernels/variants.h"
+#include "kernels/gemm_int8/gemm_static.h"
 
 enum { PTE_TURN = 64, PTE_TURN_EDGE = 8 };
 

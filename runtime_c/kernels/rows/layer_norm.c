@@ -3,7 +3,7 @@
  * squared differences, each in 16 lanes and one tree. Source: Ba, Kiros and Hinton 2016. */
 #include "gen/ops.h"
 #include "kernels/rows/rows.h"
-#include "kernels/variants.h"
+#include "kernels/rows/rows_f32.h"
 
 static float *optional_data(const pte_tensor *t) { return t == NULL ? NULL : t->data; }
 

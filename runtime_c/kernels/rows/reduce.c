@@ -10,7 +10,7 @@
 #include "core/math.h"
 #include "gen/ops.h"
 #include "kernels/rows/rows.h"
-#include "kernels/variants.h"
+#include "kernels/rows/rows_f32.h"
 
 enum { LANES = 16, TILE = 256 };
 

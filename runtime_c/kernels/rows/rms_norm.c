@@ -2,7 +2,7 @@
  * x. The sum runs in 16 lanes and one tree. Source: Zhang and Sennrich 2019. */
 #include "gen/ops.h"
 #include "kernels/rows/rows.h"
-#include "kernels/variants.h"
+#include "kernels/rows/rows_f32.h"
 
 static void rms_norm_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const pte_call *call = context;

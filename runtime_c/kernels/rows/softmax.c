@@ -3,7 +3,7 @@
  * quotient is one division. */
 #include "gen/ops.h"
 #include "kernels/rows/rows.h"
-#include "kernels/variants.h"
+#include "kernels/rows/rows_f32.h"
 
 static void softmax_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const pte_call *call = context;

@@ -13,7 +13,7 @@
 #include "kernels/sequence/attention.h"
 
 #include "core/size.h"
-#include "kernels/variants.h"
+#include "kernels/sequence/attention_f32.h"
 
 enum {
   TILE = PTE_ATTENTION_TILE,

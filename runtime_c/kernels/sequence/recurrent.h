@@ -5,7 +5,8 @@
 #include "gen/ops.h"
 #include "kernels/moving/index.h"
 #include "kernels/rows/rows.h"
-#include "kernels/variants.h"
+#include "kernels/gemm/gemm_f32.h"
+#include "kernels/sequence/recurrent_f32.h"
 
 /* One direction over gates [t, b, m] with the recurrent weight [m, h] in panels. State lives in
  * scratch: rows of h floats, one a batch; the rows of `product` have m floats and room for whole

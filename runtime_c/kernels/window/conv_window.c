@@ -1,3 +1,4 @@
+#include "kernels/panels.h"
 #include "kernels/window/conv_window.h"
 
 static int64_t list_at(const pte_call *call, pte_range list, uint32_t i, int64_t otherwise) {

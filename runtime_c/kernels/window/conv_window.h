@@ -4,7 +4,6 @@
 #define PTE_CONV_WINDOW_H
 
 #include "core/kernel.h"
-#include "kernels/variants.h"
 
 enum { PTE_CONV_AXES = 3 };
 
