@@ -48,7 +48,7 @@ KERNELS = {
     "i8 tile, SMMLA": Kernel("gemm_int8/gemm_static__i8mm", "tile_neon", r"smmla\s+v", SMMLA, MATRIX),
     "i8 tile, SDOT": Kernel("gemm_int8/gemm_static__dotprod", "tile_neon", r"sdot\s+v", SDOT, DOT),
     "i8 tile, no SDOT": Kernel("gemm_int8/gemm_static__neon", "tile_neon", r"smull2?\s+v", "smull v{0}.8h, v{1}.8b, v{2}.8b"),
-    "i8 depthwise": Kernel("gemm_int8/gemm_static__neon", "taps", r"smlal2?\s+v", "smlal v{0}.4s, v{1}.4h, v{2}.4h"),
+    "i8 depthwise": Kernel("depthwise/depthwise_i8__neon", "taps", r"smlal2?\s+v", "smlal v{0}.4s, v{1}.4h, v{2}.4h"),
     "i4 rows, SDOT": Kernel("gemm_int8/gemm_blocks__dotprod", "panel_I4", r"sdot\s+v", SDOT, DOT),
 }  # fmt: skip
 

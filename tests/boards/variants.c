@@ -2,10 +2,12 @@
  * bits: drawn rows, weights and sizes. Ends with 0, or says which draw differs. */
 #include <string.h>
 
+#include "kernels/depthwise/depthwise_i8.h"
 #include "kernels/gemm_int8/gemm_blocks.h"
 #include "kernels/gemm_int8/gemm_static.h"
 
 extern const pte_gemm_static pte_gemm_static__portable, pte_gemm_static__mve;
+extern const pte_depthwise_i8 pte_depthwise_i8__portable, pte_depthwise_i8__mve;
 extern const pte_gemm_blocks pte_gemm_blocks__portable, pte_gemm_blocks__mve;
 
 enum { DRAWS = 400, ROWS = 4, QUADS = 41, DEPTH = 150, TAPS = 12, WIDE = 64, PIXELS = 3 };
@@ -81,9 +83,9 @@ static bool taps_agree(void) {
   for (size_t i = 0; i < taps + 3; i++) tap[i] = x[i < taps ? i : taps - 1];
   const pte_taps_i8 t = {.taps = taps, .channels = channels, .columns = columns, .weight = weight};
   for (size_t i = 0; i < 2; i++) {
-    const pte_gemm_static *g = i == 0 ? &pte_gemm_static__portable : &pte_gemm_static__mve;
-    g->lay(&t, 0, channels, codes);
-    g->taps(&t, 0, channels, tap, pixels, channels, y[i]);
+    const pte_depthwise_i8 *d = i == 0 ? &pte_depthwise_i8__portable : &pte_depthwise_i8__mve;
+    d->lay(&t, 0, channels, codes);
+    d->taps(&t, 0, channels, tap, pixels, channels, y[i]);
   }
   return memcmp(y[0], y[1], sizeof *y) == 0;
 }

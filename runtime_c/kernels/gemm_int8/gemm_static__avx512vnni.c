@@ -132,8 +132,6 @@ static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
-#include "kernels/gemm_int8/gemm_static_taps__avx512vnni.inc"
-
 #ifndef PTE_WITHOUT_MATMUL_TURNED
 #include "kernels/rotate/rotate_rows__avx512vnni.inc"
 #endif
@@ -157,9 +155,6 @@ const pte_gemm_static pte_gemm_static__avx512vnni = {
     .settle = settle_vnni,
     .tile = tile_vnni,
     .wide = pte_wide__avx512vnni,
-    .lay = pte_lay__avx512vnni,
-    .taps = pte_taps__avx512vnni,
-    .walk = pte_walk__avx512vnni,
     PTE_TURNED_MEMBERS(pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512vnni),
 #ifndef PTE_WITHOUT_MATMUL_TURNED
     .turned = turned_vnni,

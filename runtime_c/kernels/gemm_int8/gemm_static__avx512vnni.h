@@ -7,10 +7,6 @@
 void pte_columns__avx512vnni(pte_rescale_columns *columns, const int8_t *shifts);
 void pte_wide__avx512vnni(const int32_t *sum, const pte_rescale_columns *columns, size_t lanes,
                           int8_t *y);
-void pte_lay__avx512vnni(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes);
-void pte_taps__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,
-                          size_t pixels, size_t step, int8_t *y);
-void pte_walk__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *w);
 uint32_t pte_turn__avx512vnni(size_t depth, const float *x, float *to);
 void pte_codes__avx512vnni(size_t count, const float *x, uint32_t largest, int8_t *code,
                            float *scale);

@@ -19,15 +19,11 @@ static void tile_portable(size_t rows, size_t panels, const pte_tile_i8 *t) {
   pte_i8_put(t, rows, 1, sum);
 }
 
-PTE_TAPS_I8(pte_i8_sixteen_plain)
-
 PTE_TURNED_I8(static, turn, codes, scaled)
 
 const pte_gemm_static pte_gemm_static__portable = {.gather = gather_portable,
                                                    .columns = pte_rescale_complete,
                                                    .tile = tile_portable,
-                                                   .lay = lay,
-                                                   .taps = taps,
                                                    PTE_TURNED_MEMBERS(turn, codes, scaled),
                                                    .most_rows = PTE_STRIP,
                                                    .most_panels = 1,

@@ -21,7 +21,8 @@ enum {
 /* All channels are one group, which variants take 64 at a time. */
 bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p) {
   const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
-  p->walk = WALKS && p->kernel->walk != NULL && deep->kernel == 1 && high->kernel == 3 &&
+  p->pixels = pte_depthwise_i8_pick(p->call->cpu);
+  p->walk = WALKS && p->pixels->walk != NULL && deep->kernel == 1 && high->kernel == 3 &&
             wide->kernel == 3 && wide->dilation == 1 && wide->spread == 1 && wide->stride <= 2;
   const size_t sets = pte_ceil_div(p->groups, SET);
   p->channels = p->groups, p->groups = 1;
@@ -49,7 +50,7 @@ static bool weights_fill(const depthwise_run *r, pte_pace *pace, size_t first, s
     for (size_t i = 0; i < SET; i += PTE_PANEL)
       pte_conv_i8_columns(p, c + i, i < count ? pte_least(PTE_PANEL, count - i) : 0,
                           &r->columns[(c + i) / PTE_PANEL]);
-    p->kernel->lay(&r->taps, c, count, (const int8_t *)p->call->in[1]->data + c * 4 * p->quads);
+    p->pixels->lay(&r->taps, c, count, (const int8_t *)p->call->in[1]->data + c * 4 * p->quads);
   }
   return true;
 }
@@ -81,7 +82,7 @@ static bool taps_run(const depthwise_run *r, pte_pace *pace, const int8_t *const
     int64_t cost = (int64_t)(p->depth * pixels);
     some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), cost, SET);
     if (some == 0) return false;
-    p->kernel->taps(&r->taps, c, c + some, tap, pixels, step, y);
+    p->pixels->taps(&r->taps, c, c + some, tap, pixels, step, y);
   }
   return true;
 }
@@ -126,7 +127,7 @@ static bool walk_run(const depthwise_run *r, pte_pace *pace, const pte_conv_pixe
     int64_t cost = (int64_t)(p->depth * count);
     some = (size_t)pte_pace_take(pace, (int64_t)(end - c), cost, SET);
     if (some == 0) return false;
-    p->kernel->walk(&r->taps, c, c + some, &w);
+    p->pixels->walk(&r->taps, c, c + some, &w);
   }
   return true;
 }

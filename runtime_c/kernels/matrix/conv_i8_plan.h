@@ -4,6 +4,7 @@
 
 #include "core/watch.h"
 #include "gen/ops.h"
+#include "kernels/depthwise/depthwise_i8.h"
 #include "kernels/gemm_int8/gemm_static.h"
 #include "kernels/window/conv_window.h"
 #include "kernels/requantize/rescale.h"
@@ -18,6 +19,7 @@ typedef struct pte_conv_i8_plan {
   const pte_call *call;
   const pte_conv_i8_attrs *attrs;
   const pte_gemm_static *kernel;
+  const pte_depthwise_i8 *pixels; /* where it is depthwise */
   pte_conv_window w;
   size_t groups, rows, columns, channels, depth, quads, panels; /* but for rows, of one group */
   size_t block_rows, row_blocks, column_blocks;

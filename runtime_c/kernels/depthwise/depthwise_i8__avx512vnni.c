@@ -3,6 +3,11 @@
  * Unpacking four taps within 128-bit lanes gives, for vector j, the quads of channels 4j .. 4j + 3
  * of each lane: what vpdpbusd sums. Packing the results within lanes again brings the channels back
  * in order, so only weights and constants are laid out anew, once a run. */
+#if PTE_HAVE_AVX512VNNI
+#include <string.h>
+
+#include "kernels/depthwise/depthwise_i8_taps.h"
+#include "kernels/requantize/rescale__avx512.h"
 
 enum { TAPS_LANES = 64, TAPS_HALF = 32 };
 
@@ -57,7 +62,7 @@ INLINE void constants_turn(const pte_rescale_columns *const *k, size_t offset,
   pieces_turn(in, out);
 }
 
-void pte_lay__avx512vnni(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes) {
+static void lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes) {
   taps_block *b = taps_block_of(t, first);
   const size_t quads = (t->taps + 3) / 4, panels = (count + PTE_PANEL - 1) / PTE_PANEL;
   const size_t wrap = count > TAPS_HALF ? TAPS_LANES / PTE_PANEL : TAPS_HALF / PTE_PANEL;
@@ -169,8 +174,8 @@ INLINE void taps_run(const bool two, const bool wide, const pte_taps_i8 *t, size
   }
 }
 
-void pte_taps__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,
-                          size_t pixels, size_t step, int8_t *y) {
+static void taps(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,
+                 size_t pixels, size_t step, int8_t *y) {
   for (size_t c = first; c < end; c += TAPS_LANES) {
     const size_t left = end - c, lanes = left < TAPS_LANES ? left : TAPS_LANES;
     const bool narrow = taps_block_of(t, c)->narrow != 0;
@@ -282,7 +287,7 @@ INLINE void walk_run(const bool two, const bool wide, const walk_state *s) {
   }
 }
 
-void pte_walk__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *w) {
+static void walk(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *w) {
   for (size_t c = first; c < end; c += TAPS_LANES) {
     const size_t left = end - c, lanes = left < TAPS_LANES ? left : TAPS_LANES;
     walk_state s = {.w = w, .b = taps_block_of(t, c), .first = c, .channels = t->channels};
@@ -295,3 +300,6 @@ void pte_walk__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const 
     else walk_run(true, true, &s);
   }
 }
+
+const pte_depthwise_i8 pte_depthwise_i8__avx512vnni = {.lay = lay, .taps = taps, .walk = walk};
+#endif
