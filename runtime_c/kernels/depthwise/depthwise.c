@@ -1,10 +1,10 @@
 /* Pixels of a line whose windows lie between the ends of x's lines go together: each tap of theirs
  * is one address and a step. The others, at the left and right edges, go one by one. */
-#include "core/integer.h"
-#include "kernels/panels.h"
 #include "kernels/depthwise/depthwise.h"
 
+#include "core/integer.h"
 #include "core/size.h"
+#include "kernels/panels.h"
 
 enum {
   GROUP = 32,     /* channels of a group, at least and a multiple of that */

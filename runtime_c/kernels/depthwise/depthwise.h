@@ -2,9 +2,9 @@
 #ifndef PTE_DEPTHWISE_H
 #define PTE_DEPTHWISE_H
 
-#include "kernels/window/conv_window.h"
 #include "kernels/depthwise/depthwise_f32.h"
 #include "kernels/gemm/finish.h"
+#include "kernels/window/conv_window.h"
 
 /* y[b, o, c] = sum over taps t, row-major, of x[b, o * stride + t * dilation - begin, c] * w[c, t],
  * finished. `w`, `taps` and `kernel` are given, the rest of its shape is pte_depthwise_shape's. */

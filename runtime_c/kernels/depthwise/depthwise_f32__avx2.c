@@ -3,9 +3,9 @@
  * fewer than 16, through masks. Lines of three taps with their edges, seven pixels by eight
  * channels, a column of x loaded once for all of them. */
 #if PTE_HAVE_AVX2
-#include "kernels/panels.h"
 #include "kernels/depthwise/depthwise_f32.h"
 #include "kernels/gemm/finish__avx2.h"
+#include "kernels/panels.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

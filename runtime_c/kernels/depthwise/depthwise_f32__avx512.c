@@ -2,9 +2,9 @@
  * latency of each other and a weight is loaded once; the fewer pixels, the more channels. The last
  * channels, fewer than 16, by a mask. */
 #if PTE_HAVE_AVX512
-#include "kernels/panels.h"
 #include "kernels/depthwise/depthwise_f32.h"
 #include "kernels/gemm/finish__avx512.h"
+#include "kernels/panels.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

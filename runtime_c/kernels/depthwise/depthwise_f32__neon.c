@@ -3,8 +3,8 @@
  * time and then one by one. */
 #if PTE_HAVE_NEON
 #include "kernels/depthwise/depthwise_f32.h"
-#include "kernels/panels.h"
 #include "kernels/gemm/finish__neon.h"
+#include "kernels/panels.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum {

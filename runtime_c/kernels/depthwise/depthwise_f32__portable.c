@@ -2,8 +2,8 @@
  * the bits. */
 #include "core/math.h"
 #include "kernels/depthwise/depthwise_f32.h"
-#include "kernels/panels.h"
 #include "kernels/gemm/finish.h"
+#include "kernels/panels.h"
 
 /* `lanes` channels from `c` on, a multiple of 16, of pixel `m`. */
 static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t c, size_t lanes) {

@@ -1,8 +1,8 @@
-#include "core/integer.h"
 #include "kernels/gemm/gemm.h"
 
 #include <string.h>
 
+#include "core/integer.h"
 #include "core/size.h"
 #include "kernels/moving/place.h"
 

@@ -3,8 +3,8 @@
 #define LANE_VECTOR     float32x4_t
 #define LANE_PRODUCT(i) "fmla %[sum].4s, %[w].4s, %[x].s[" #i "]"
 #include "kernels/gemm/finish__neon.h"
-#include "kernels/gemm/lanes__neon.h"
 #include "kernels/gemm/gemm_f32.h"
+#include "kernels/gemm/lanes__neon.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { QUADS = PTE_PANEL / 4 };

@@ -1,8 +1,8 @@
 /* f32 matrix tiles in plain C: this file defines the bits. Each output is one chain of pte_fma over
  * K, ascending, from +0; columns are independent. The other variants must give the same bytes. */
 #include "core/math.h"
-#include "kernels/gemm/gemm_f32.h"
 #include "kernels/gemm/finish.h"
+#include "kernels/gemm/gemm_f32.h"
 
 static void row_add(size_t run, const float *a, const float *panel, float *sum) {
   for (size_t k = 0; k < run; k++, panel += PTE_PANEL)

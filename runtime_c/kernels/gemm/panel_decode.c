@@ -1,6 +1,6 @@
-#include "core/integer.h"
 #include "kernels/gemm/panel_decode.h"
 
+#include "core/integer.h"
 #include "core/kept.h"
 
 PTE_LEVEL_TABLES

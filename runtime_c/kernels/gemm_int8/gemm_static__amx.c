@@ -4,10 +4,10 @@
 #if PTE_HAVE_AMX
 #include <string.h>
 
-#include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/gemm_int8/gemm_static__avx512vnni.h"
-#include "kernels/requantize/rescale__avx512.h"
+#include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/gemm_int8/tiles__amx.h"
+#include "kernels/requantize/rescale__avx512.h"
 
 static void shape(size_t rows) { tiles_shape(rows, STEP); }
 static void enter_amx(void) { shape(EDGE); }

@@ -2,12 +2,13 @@
  * with to each lane, exact. The side without sign is x + 128; what that adds, a row of zeros sums
  * alone. */
 #if PTE_HAVE_AVX512VNNI
+#include "kernels/gemm_int8/gemm_static__avx512vnni.h"
+
 #include <string.h>
 
 #include "kernels/gemm_int8/gemm_static_lines.h"
-#include "kernels/gemm_int8/gemm_static__avx512vnni.h"
-#include "kernels/rotate/rotate_rows.h"
 #include "kernels/requantize/rescale__avx512.h"
+#include "kernels/rotate/rotate_rows.h"
 
 /* Windows of lines of at most 32 bytes: an image of few channels has many, and short ones. */
 INLINE void lines_gather(const pte_gather_i8 *g) {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "kernels/gemm_int8/gemm_static_lines.h"
-#include "kernels/rotate/rotate_rows.h"
 #include "kernels/requantize/rescale__avx2.h"
+#include "kernels/rotate/rotate_rows.h"
 
 enum { ROWS = 6 };
 #include "kernels/gemm_int8/gemm_static_x86.inc"

@@ -6,8 +6,8 @@
  * onnxruntime have it: at the taps alone; Keys 1981. */
 #include "core/math.h"
 #include "gen/ops.h"
-#include "kernels/rows/rows.h"
 #include "kernels/images/blend_f32.h"
+#include "kernels/rows/rows.h"
 
 enum {
   AXES = 3,

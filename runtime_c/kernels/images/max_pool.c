@@ -4,8 +4,8 @@
 #include "core/kept.h"
 #include "gen/ops.h"
 #include "kernels/images/pool_f32.h"
-#include "kernels/pointwise/codes_i8.h"
 #include "kernels/images/window.h"
+#include "kernels/pointwise/codes_i8.h"
 
 typedef struct max_pool {
   const pte_call *call;

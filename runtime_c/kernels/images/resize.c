@@ -4,9 +4,9 @@
  * tf_crop_and_resize gives `extrapolation` on its axis. x, y dense, no aliasing. */
 #include "core/size.h"
 #include "gen/ops.h"
+#include "kernels/images/blend_f32.h"
 #include "kernels/images/resize_axis.h"
 #include "kernels/rows/rows.h"
-#include "kernels/images/blend_f32.h"
 
 enum { AXES = PTE_MAX_RANK - 2, COLUMNS = 65536 /* elements that are summed together */ };
 

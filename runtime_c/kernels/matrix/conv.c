@@ -14,8 +14,8 @@
 
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/window/conv_window.h"
 #include "kernels/gemm/panel_decode.h"
+#include "kernels/window/conv_window.h"
 
 enum {
   FEW_CHANNELS = 16,

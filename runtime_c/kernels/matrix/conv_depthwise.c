@@ -9,8 +9,8 @@
 #include "gen/ops.h"
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/gemm/epilogue.h"
-#include "kernels/panels.h"
 #include "kernels/moving/place.h"
+#include "kernels/panels.h"
 
 enum {
   BAND = 32768,     /* elements of a band of pixels, about: a part of L2 */

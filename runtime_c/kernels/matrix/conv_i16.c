@@ -11,9 +11,9 @@
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/gemm_int8/gemm_i16.h"
-#include "kernels/window/conv_gather.h"
 #include "kernels/panels.h"
 #include "kernels/requantize/rescale_i16.h"
+#include "kernels/window/conv_gather.h"
 
 enum {
 #ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory */

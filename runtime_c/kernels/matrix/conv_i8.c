@@ -11,11 +11,11 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/layout.h"
-#include "kernels/window/conv_gather.h"
 #include "kernels/matrix/conv_i8_depthwise.h"
 #include "kernels/matrix/conv_i8_plan.h"
 #include "kernels/panels.h"
 #include "kernels/rows/rows.h"
+#include "kernels/window/conv_gather.h"
 
 enum {
   SMALL = PTE_CONV_I8_SMALL,

@@ -1,11 +1,11 @@
 /* conv_i8 of groups of one channel and one column each: channels are multiplied as they lie in a
  * pixel, 64 at a time, by weights that are laid out for that once a run. */
-#include "core/integer.h"
 #include "kernels/matrix/conv_i8_depthwise.h"
 
+#include "core/integer.h"
 #include "core/size.h"
-#include "kernels/window/conv_gather.h"
 #include "kernels/rows/rows.h"
+#include "kernels/window/conv_gather.h"
 
 enum {
   WALKS = !PTE_CONV_I8_SMALL, /* whose variants have none */

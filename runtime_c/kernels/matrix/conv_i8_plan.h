@@ -6,8 +6,8 @@
 #include "gen/ops.h"
 #include "kernels/depthwise/depthwise_i8.h"
 #include "kernels/gemm_int8/gemm_static.h"
-#include "kernels/window/conv_window.h"
 #include "kernels/requantize/rescale.h"
+#include "kernels/window/conv_window.h"
 
 #ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory, where code is dear */
 enum { PTE_CONV_I8_SMALL = 1 };

@@ -15,8 +15,8 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/winograd/winograd_f32.h"
 #include "kernels/gemm/gemm_plain.h"
+#include "kernels/winograd/winograd_f32.h"
 
 enum {
   PRODUCTS = 36,

@@ -7,10 +7,10 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/gemm_int8/gemm_static.h"
 #include "kernels/gemm/epilogue.h"
 #include "kernels/gemm/finish.h"
 #include "kernels/gemm/panel_decode.h"
+#include "kernels/gemm_int8/gemm_static.h"
 
 enum {
   BLOCK_BYTES = 1 << 19, /* of codes, which stay in L2, */

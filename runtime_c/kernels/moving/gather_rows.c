@@ -2,8 +2,8 @@
  * aliasing. Reads one of 16 rows of every cache line. */
 #include "core/kept.h"
 #include "gen/ops.h"
-#include "kernels/moving/index.h"
 #include "kernels/gemm/panel_decode.h"
+#include "kernels/moving/index.h"
 
 static bool row_f32(pte_pace *pace, const pte_tensor *w, int64_t row, float *y) {
   int64_t k = w->shape[1];

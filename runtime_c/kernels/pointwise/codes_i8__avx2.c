@@ -1,7 +1,7 @@
 /* Codes of int8 on AVX2. */
 #if PTE_HAVE_AVX2
-#include "kernels/requantize/rescale__avx2.h"
 #include "kernels/pointwise/codes_i8.h"
+#include "kernels/requantize/rescale__avx2.h"
 
 enum { LANES = 16 };
 

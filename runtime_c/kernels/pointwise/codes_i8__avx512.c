@@ -1,7 +1,8 @@
 /* Codes of int8 on AVX-512. */
 #if PTE_HAVE_AVX512
-#include "kernels/requantize/rescale__avx512.h"
 #include "kernels/pointwise/codes_i8__avx512.h"
+
+#include "kernels/requantize/rescale__avx512.h"
 
 enum { LANES = 16 };
 

@@ -1,7 +1,7 @@
 /* Codes of int8 on NEON, sixteen at a time. */
 #if PTE_HAVE_NEON
-#include "kernels/requantize/rescale__neon.h"
 #include "kernels/pointwise/codes_i8.h"
+#include "kernels/requantize/rescale__neon.h"
 
 enum { LANES = 16 };
 

@@ -2,7 +2,6 @@
  * meanings). Operands and outputs with any strides, operands expanded by stride 0; output 0 may be
  * exactly an operand. Nothing is rounded but by the steps themselves and by stores to f16 and bf16.
  */
-#include "kernels/pointwise/code_table.h"
 #include "kernels/pointwise/pointwise.h"
 
 #include "core/kept.h"
@@ -10,6 +9,7 @@
 #include "gen/ops.h"
 #include "kernels/moving/place.h"
 #include "kernels/pointwise/code_lines.h"
+#include "kernels/pointwise/code_table.h"
 
 enum { FAULT_BYTES = 64 };
 

@@ -9,9 +9,9 @@
  * strides, y dense with the
  * heads of a query side by side, no aliasing. Sources: Milakov and Gimelshein 2018;
  * Dao et al. 2022. */
-#include "core/integer.h"
 #include "kernels/sequence/attention.h"
 
+#include "core/integer.h"
 #include "core/size.h"
 #include "kernels/sequence/attention_f32.h"
 

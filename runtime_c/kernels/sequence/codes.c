@@ -2,8 +2,8 @@
  * a row; turned first: kernels/rotate/rotate_rows.h. A row that is not finite has scale NaN and
  * codes of 0, one below 2^-120 scale 1. x with any strides, y and scale dense; no aliasing. */
 #include "gen/ops.h"
-#include "kernels/rotate/rotate_rows.h"
 #include "kernels/moving/index.h"
+#include "kernels/rotate/rotate_rows.h"
 
 /* The largest magnitude as bits: infinity and NaN are the largest. */
 static uint32_t top_of(const float *x, int64_t count) {

@@ -3,9 +3,9 @@
 #define PTE_RECURRENT_H
 
 #include "gen/ops.h"
+#include "kernels/gemm/gemm_f32.h"
 #include "kernels/moving/index.h"
 #include "kernels/rows/rows.h"
-#include "kernels/gemm/gemm_f32.h"
 #include "kernels/sequence/recurrent_f32.h"
 
 /* One direction over gates [t, b, m] with the recurrent weight [m, h] in panels. State lives in

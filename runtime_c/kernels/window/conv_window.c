@@ -1,5 +1,6 @@
-#include "kernels/panels.h"
 #include "kernels/window/conv_window.h"
+
+#include "kernels/panels.h"
 
 static int64_t list_at(const pte_call *call, pte_range list, uint32_t i, int64_t otherwise) {
   return list.count == 0 ? otherwise : pte_call_ints(call, list)[i];
