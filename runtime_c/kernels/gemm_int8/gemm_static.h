@@ -1,4 +1,4 @@
-/* The family of gemm_static: products of int8, rotation of rows. */
+/* The family of gemm_static: products of int8. */
 #ifndef PTE_GEMM_STATIC_H
 #define PTE_GEMM_STATIC_H
 
@@ -6,18 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/gemm/finish_f32.h"
 #include "kernels/gemm_int8/tiles.h"
 #include "kernels/requantize/rescale.h"
+#include "kernels/rotate/rotate_i8.h"
 #include "kernels/variant.h"
-
-/* Members of a pte_gemm_static that only matmul_turned calls. */
-#ifdef PTE_WITHOUT_MATMUL_TURNED
-#define PTE_TURNED_MEMBERS(turn_name, codes_name, scaled_name) .turn = NULL, .scaled = NULL
-#else
-#define PTE_TURNED_MEMBERS(turn_name, codes_name, scaled_name)                                     \
-  .turn = turn_name, .codes = codes_name, .scaled = scaled_name
-#endif
 
 /* Windows of an image as rows of a product: window i, from x + i * step on, is `lines` pieces of
  * `bytes`, `pitch` apart, and becomes one row. */
@@ -44,15 +36,6 @@ typedef struct pte_tile_i8 {
   size_t y_stride, lanes;             /* lanes in 1..16: columns of the last panel that exist */
   const uint32_t *peaks, *pairs;      /* what the functions of these names say, where there are */
 } pte_tile_i8;
-
-/* What follows the sums of a tile of matmul_turned: y = finish(f32(sum) * (x_scale * w_scale)). */
-typedef struct pte_scaled_i8 {
-  const int32_t (*sum)[PTE_PANEL]; /* [rows][panels][16] */
-  const float *x_scale, *w_scale;  /* a row each; a column each, 16 of each panel */
-  const pte_finish_f32 *finish;    /* as seen from the first element */
-  float *y;
-  size_t y_stride, lanes; /* lanes in 1..16: columns of the last panel that exist */
-} pte_scaled_i8;
 
 /* int8 times int8, summed in int32 that wraps: exact where the sum fits. */
 typedef struct pte_gemm_static {
@@ -81,14 +64,10 @@ typedef struct pte_gemm_static {
    * is room for factors. NULL: they need not. */
   void (*peaks)(size_t rows, size_t quads, const char *x, size_t row_bytes, uint32_t *peaks);
   void (*pairs)(size_t quads, const int8_t *panel, uint32_t *pairs);
-  /* pte_turned_row, pte_row_codes and pte_scaled_tile of kernels/rotate/rotate_rows.h */
-  uint32_t (*turn)(size_t depth, const float *x, float *to);
-  void (*codes)(size_t count, const float *x, uint32_t largest, int8_t *code, float *scale);
-  void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);
-  /* tile and scaled at once, of most_rows by most_panels panels whose columns all exist, from one
-   * start for all rows, with a finish without limits, and the same of strips that follow, `strips`
-   * together; settle, too, of a single strip, where it is not NULL: where that leaves `start`.
-   * NULL: there is none */
+  /* tile and `scaled` of rotate_i8 at once, of most_rows by most_panels panels whose columns all
+   * exist, from one start for all rows, with a finish without limits, and the same of strips that
+   * follow, `strips` together; settle, too, of a single strip, where it is not NULL: where that
+   * leaves `start`. NULL: there is none */
   void (*turned)(const pte_tile_i8 *tile, const pte_scaled_i8 *scaled, size_t strips,
                  int32_t (*settle)[PTE_PANEL]);
   uint8_t most_rows, most_panels; /* at most PTE_BESIDE panels, PTE_SUMS together */

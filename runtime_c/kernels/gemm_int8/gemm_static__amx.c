@@ -143,15 +143,13 @@ static void tile_amx(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 static void gather_amx(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }
 
-const pte_gemm_static pte_gemm_static__amx = {
-    .gather = gather_amx,
-    .columns = pte_columns__avx512vnni,
-    .tile = tile_amx,
-    .wide = pte_wide__avx512vnni,
-    .enter = enter_amx,
-    .leave = leave_amx,
-    PTE_TURNED_MEMBERS(pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512vnni),
-    .most_rows = 2 * EDGE,
-    .most_panels = PTE_BESIDE,
-    .widened = 1};
+const pte_gemm_static pte_gemm_static__amx = {.gather = gather_amx,
+                                              .columns = pte_columns__avx512vnni,
+                                              .tile = tile_amx,
+                                              .wide = pte_wide__avx512vnni,
+                                              .enter = enter_amx,
+                                              .leave = leave_amx,
+                                              .most_rows = 2 * EDGE,
+                                              .most_panels = PTE_BESIDE,
+                                              .widened = 1};
 #endif

@@ -17,7 +17,6 @@
 
 #include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/requantize/rescale__avx2.h"
-#include "kernels/rotate/rotate_rows.h"
 
 enum { ROWS = 4 }; /* six spill */
 #include "kernels/gemm_int8/gemm_static_x86.inc"
@@ -336,8 +335,6 @@ static void pairs_near(size_t quads, const int8_t *panel, uint32_t *pairs) {
   }
 }
 
-PTE_TURNED_I8(static, turn, codes, scaled)
-
 static const pte_gemm_static low = {.gather = gather_low,
                                     .columns = pte_rescale_complete,
                                     .settle = settle_low,
@@ -355,7 +352,6 @@ static const pte_gemm_static near = {.gather = gather_near,
                                      .wide = wide,
                                      .peaks = peaks_near,
                                      .pairs = pairs_near,
-                                     PTE_TURNED_MEMBERS(turn, codes, scaled),
                                      .most_rows = ROWS,
                                      .most_panels = 1,
                                      .widened = 1};
@@ -366,7 +362,6 @@ const pte_gemm_static pte_gemm_static__avx2 = {.gather = gather_avx2,
                                                .wide = wide,
                                                .low = &low,
                                                .near = &near,
-                                               PTE_TURNED_MEMBERS(turn, codes, scaled),
                                                .most_rows = ROWS,
                                                .most_panels = 1,
                                                .widened = 2};

@@ -8,7 +8,6 @@
 
 #include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/requantize/rescale__avx512.h"
-#include "kernels/rotate/rotate_rows.h"
 
 /* Windows of lines of at most 32 bytes: an image of few channels has many, and short ones. */
 INLINE void lines_gather(const pte_gather_i8 *g) {
@@ -134,9 +133,8 @@ static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
 }
 
 #ifndef PTE_WITHOUT_MATMUL_TURNED
-#include "kernels/rotate/rotate_rows__avx512vnni.inc"
+#include "kernels/gemm_int8/gemm_static_turned__avx512vnni.inc"
 #endif
-PTE_TURNED_I8(, pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512vnni)
 
 void pte_wide__avx512vnni(const int32_t *sum, const pte_rescale_columns *c, size_t lanes,
                           int8_t *y) {
@@ -150,17 +148,15 @@ void pte_columns__avx512vnni(pte_rescale_columns *columns, const int8_t *shifts)
   pte_rescale_complete(columns, shifts);
 }
 
-const pte_gemm_static pte_gemm_static__avx512vnni = {
-    .gather = gather_vnni,
-    .columns = pte_columns__avx512vnni,
-    .settle = settle_vnni,
-    .tile = tile_vnni,
-    .wide = pte_wide__avx512vnni,
-    PTE_TURNED_MEMBERS(pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512vnni),
+const pte_gemm_static pte_gemm_static__avx512vnni = {.gather = gather_vnni,
+                                                     .columns = pte_columns__avx512vnni,
+                                                     .settle = settle_vnni,
+                                                     .tile = tile_vnni,
+                                                     .wide = pte_wide__avx512vnni,
 #ifndef PTE_WITHOUT_MATMUL_TURNED
-    .turned = turned_vnni,
+                                                     .turned = turned_vnni,
 #endif
-    .most_rows = PTE_TALL,
-    .most_panels = PTE_BESIDE,
-    .widened = 1};
+                                                     .most_rows = PTE_TALL,
+                                                     .most_panels = PTE_BESIDE,
+                                                     .widened = 1};
 #endif

@@ -4,7 +4,6 @@
 
 #include "kernels/gemm_int8/gemm_static_lines.h"
 #include "kernels/requantize/rescale__avx2.h"
-#include "kernels/rotate/rotate_rows.h"
 
 enum { ROWS = 6 };
 #include "kernels/gemm_int8/gemm_static_x86.inc"
@@ -51,14 +50,11 @@ static void tile_avxvnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
-PTE_TURNED_I8(static, turn, codes, scaled)
-
 const pte_gemm_static pte_gemm_static__avxvnni = {.gather = gather_avxvnni,
                                                   .columns = pte_rescale_complete,
                                                   .settle = settle_avxvnni,
                                                   .tile = tile_avxvnni,
                                                   .wide = wide,
-                                                  PTE_TURNED_MEMBERS(turn, codes, scaled),
                                                   .most_rows = ROWS,
                                                   .most_panels = 1,
                                                   .widened = 1};

@@ -6,7 +6,6 @@
 #include <arm_mve.h>
 
 #include "kernels/gemm_int8/gemm_static_lines.h"
-#include "kernels/rotate/rotate_rows.h"
 
 enum { ROWS = 4, QUADS = 4 }; /* quads of a vector */
 
@@ -52,12 +51,9 @@ static void tile_mve(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
-PTE_TURNED_I8(static, turn, codes, scaled)
-
 const pte_gemm_static pte_gemm_static__mve = {.gather = gather_mve,
                                               .columns = pte_rescale_complete,
                                               .tile = tile_mve,
-                                              PTE_TURNED_MEMBERS(turn, codes, scaled),
                                               .most_rows = ROWS,
                                               .most_panels = 1,
                                               .widened = 1};

@@ -1,6 +1,5 @@
 /* int8 products in plain C: rows stay as they are. This file defines the bits. */
 #include "kernels/gemm_int8/gemm_static_lines.h"
-#include "kernels/rotate/rotate_rows.h"
 
 static void gather_portable(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }
 
@@ -19,12 +18,9 @@ static void tile_portable(size_t rows, size_t panels, const pte_tile_i8 *t) {
   pte_i8_put(t, rows, 1, sum);
 }
 
-PTE_TURNED_I8(static, turn, codes, scaled)
-
 const pte_gemm_static pte_gemm_static__portable = {.gather = gather_portable,
                                                    .columns = pte_rescale_complete,
                                                    .tile = tile_portable,
-                                                   PTE_TURNED_MEMBERS(turn, codes, scaled),
                                                    .most_rows = PTE_STRIP,
                                                    .most_panels = 1,
                                                    .widened = 1};

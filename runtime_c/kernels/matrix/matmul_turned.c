@@ -11,6 +11,7 @@
 #include "kernels/gemm/finish.h"
 #include "kernels/gemm/panel_decode.h"
 #include "kernels/gemm_int8/gemm_static.h"
+#include "kernels/rotate/rotate_i8.h"
 
 enum {
   BLOCK_BYTES = 1 << 19, /* of codes, which stay in L2, */
@@ -26,6 +27,7 @@ enum {
 typedef struct turned_plan {
   const pte_call *call;
   const pte_gemm_static *kernel;
+  const pte_rotate_i8 *rotate;
   pte_stored w;
   size_t rows, columns, depth, panels, quads; /* depth: of x */
   size_t row_blocks, column_blocks, row_bytes;
@@ -44,6 +46,7 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
   const pte_tensor *x = call->in[0], *w = call->in[1];
   *p = (turned_plan){.call = call,
                      .kernel = pte_gemm_static_pick(call->cpu),
+                     .rotate = pte_rotate_i8_pick(call->cpu),
                      .w = pte_stored_of(w, call->cpu),
                      .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
                      .columns = (size_t)w->shape[0],
@@ -149,10 +152,10 @@ static bool strip_turn(const turned_plan *p, pte_pace *pace, const turned_strip 
     uint32_t largest = 0;
     if (row < rows) {
       if (!pte_pace_go(pace, 4 * (int64_t)p->depth)) return false;
-      largest = p->kernel->turn(p->depth, x, to);
+      largest = p->rotate->turn(p->depth, x, to);
     }
     if (row > s->row) {
-      p->kernel->codes(wide, from, before, code, &p->scales[row - 1]);
+      p->rotate->codes(wide, from, before, code, &p->scales[row - 1]);
       row_put(p, s, i++, code);
     }
     before = largest;
@@ -207,7 +210,7 @@ static bool sums_run(const turned_plan *p, pte_pace *pace, panel_set *set, pte_t
   set->next = t->next;
   if (settle) p->kernel->settle(rows, set->count, set->start[0], PTE_PANEL, sum);
   s->sum = (const int32_t (*)[PTE_PANEL])sum + settle * set->count;
-  p->kernel->scaled(s, rows - settle, set->count);
+  p->rotate->scaled(s, rows - settle, set->count);
   return true;
 }
 

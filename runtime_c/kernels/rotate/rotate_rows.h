@@ -8,7 +8,7 @@
 #define PTE_ROTATE_ROWS_H
 
 #include "core/lanes.h"
-#include "kernels/gemm_int8/gemm_static.h"
+#include "kernels/rotate/rotate_i8.h"
 
 enum { PTE_TURN = 64, PTE_TURN_EDGE = 8 };
 
@@ -274,22 +274,17 @@ PTE_ALWAYS void pte_scaled_tile(const pte_scaled_i8 *s, size_t rows, size_t pane
 #endif
 }
 
-/* What a variant has of the functions above, by name. Only matmul_turned calls them: without it
- * nothing of them stays. */
-#ifdef PTE_WITHOUT_MATMUL_TURNED
-#define PTE_TURNED_I8(kind, turn_name, codes_name, scaled_name)
-#else
-#define PTE_TURNED_I8(kind, turn_name, codes_name, scaled_name)                                    \
-  kind uint32_t turn_name(size_t depth, const float *x, float *to) {                               \
+/* The table of a variant. */
+#define PTE_ROTATE_I8(name)                                                                        \
+  static uint32_t turn(size_t depth, const float *x, float *to) {                                  \
     return pte_turned_row(depth, x, to);                                                           \
   }                                                                                                \
-  kind void codes_name(size_t count, const float *x, uint32_t largest, int8_t *code,               \
-                       float *scale) {                                                             \
+  static void codes(size_t count, const float *x, uint32_t largest, int8_t *code, float *scale) {  \
     pte_row_codes(count, x, largest, code, scale);                                                 \
   }                                                                                                \
-  kind void scaled_name(const pte_scaled_i8 *s, size_t rows, size_t panels) {                      \
+  static void scaled(const pte_scaled_i8 *s, size_t rows, size_t panels) {                         \
     pte_scaled_tile(s, rows, panels);                                                              \
-  }
-#endif
+  }                                                                                                \
+  const pte_rotate_i8 name = {.turn = turn, .codes = codes, .scaled = scaled};
 
 #endif
