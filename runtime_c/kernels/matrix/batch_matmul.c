@@ -7,6 +7,7 @@
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/gemm/gemm_plain.h"
+#include "kernels/gemm/panel_pack.h"
 #include "kernels/rows/rows.h"
 
 enum { PACKED_FLOATS = 65536 }; /* packed columns of b: 256 KiB, or one panel */
@@ -80,9 +81,9 @@ static bool batch_block(batch_plan *p, pte_pace *pace, const pte_coords *coords,
   const float *columns = (const float *)b->data + pte_coords_offset(coords, b->stride, outer);
   for (size_t panel = first; panel < last; panel++) {
     size_t column = panel * PTE_PANEL, left = p->gemm.columns - column;
-    if (!pte_panel_pack_by(pace, left < PTE_PANEL ? left : PTE_PANEL, k,
-                           columns + (int64_t)column * b_step, b_step, b->stride[outer],
-                           (float *)scratch + (panel - first) * k * PTE_PANEL))
+    if (!pte_panel_pack(pace, left < PTE_PANEL ? left : PTE_PANEL, k,
+                        columns + (int64_t)column * b_step, b_step, b->stride[outer],
+                        (float *)scratch + (panel - first) * k * PTE_PANEL))
       return false;
   }
   batch_rows rows = {(const float *)a->data + pte_coords_offset(coords, a->stride, outer),

@@ -1,6 +1,7 @@
 /* pack: a weight computed at run time, any strides, into panels [n/16 rounded up][k][16]; zeros
  * where there is no row. */
 #include "gen/ops.h"
+#include "kernels/gemm/panel_pack.h"
 #include "kernels/panels.h"
 
 static void pack_task(void *context, size_t begin, size_t end, uint32_t thread) {
@@ -13,7 +14,7 @@ static void pack_task(void *context, size_t begin, size_t end, uint32_t thread) 
     size_t first = p * PTE_PANEL, rows = n - first < PTE_PANEL ? n - first : PTE_PANEL;
     const float *from = (const float *)w->data + (int64_t)first * w->stride[0];
     float *to = (float *)call->out[0]->data + first * k;
-    if (!pte_panel_pack_by(&pace, rows, k, from, w->stride[0], w->stride[1], to)) return;
+    if (!pte_panel_pack(&pace, rows, k, from, w->stride[0], w->stride[1], to)) return;
   }
 }
 

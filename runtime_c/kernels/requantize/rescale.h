@@ -6,6 +6,8 @@
 #ifndef PTE_RESCALE_H
 #define PTE_RESCALE_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "kernels/panels.h"
