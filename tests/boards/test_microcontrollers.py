@@ -109,7 +109,10 @@ def test_products_on_vectors_have_the_bits_of_the_portable_ones(tmp_path: Path) 
     """Drawn tiles, taps and blocks of every format with integer sums, on Cortex-M55."""
     boards.need()
     runtime, image = boards.HERE.parents[1] / "runtime_c", tmp_path / "variants.elf"
-    products = [*runtime.glob("kernels/gemm_int8/gemm_*__mve.c"), *runtime.glob("kernels/depthwise/*__mve.c")]
+    products = [
+        *runtime.glob("kernels/gemm_int8/gemm_*__mve.c"),
+        *runtime.glob("kernels/depthwise/*__mve.c"),
+    ]
     products += [p.with_name(p.name.replace("mve", "portable")) for p in products]
     words = ["-DPTE_HAVE_MVE=1", f"-I{runtime}", f"-I{runtime}/include"]
     words += [f"-I{runtime.parent}/bindings/web/libc"]  # a string.h
