@@ -1,7 +1,7 @@
 /* What a kernel sees: tensors, its attributes, scratch, a pool. Nothing else of the runtime.
  *
  * Each operator of schema/ops.py has one `pte_kernel`, named pte_<op>_kernel, in kernels/<op>.c.
- * `check` and `scratch` run at prepare, `run` at every run, all three on the same call. Before
+ * `check`, `needs` and `keep` run at prepare, `run` at every run, all on the same call. Before
  * `check` the session has proved: ranks, dtypes, shapes, attributes and the relations between them
  * as the row says (pte_shape_check), the attribute struct complete, pointwise programs correct, and
  * that every element of every tensor lies inside its memory. Tensors whose name is not in the row's
@@ -9,8 +9,9 @@
  * call. Outputs never overlap inputs, except where the row's `inplace` allows it, and then exactly
  * (same address, same strides).
  *
- * `check` and `scratch` take time linear in the program, whatever the extents. `run` may take as
- * long as the extents say (views of stride 0 make them large without memory), but it looks at the
+ * `check` and `needs` take time linear in the program, whatever the extents, `keep` beside that in
+ * the bytes that it keeps and those of the inputs that it reads. `run` may take as long as the
+ * extents say (views of stride 0 make them large without memory), but it looks at the
  * call's watch at least once in PTE_CHUNK operations (core/watch.h): pte_parallel looks once in 16
  * grains, and loops over what one item may hold without limit go by a pte_pace. Where it cuts must
  * not change a bit. After a look that ends the run, nothing that was to be computed may be relied
@@ -82,7 +83,8 @@ typedef struct pte_call {
   pte_tensor *const *out; /* out_count entries; NULL = not wanted */
   uint32_t in_count, out_count;
   const pte_tables *tables;
-  void *scratch;        /* 64-byte aligned, as many bytes as `scratch` said; contents undefined */
+  void *scratch;        /* 64-byte aligned, as many bytes as `needs` said; contents undefined */
+  void *kept;           /* the same, as `keep` left it */
   const pte_pool *pool; /* NULL: single thread */
   uint32_t threads;     /* at least 1; scratch is planned for so many */
   uint32_t cpu;         /* PTE_CPU_* features a variant may use */
@@ -90,14 +92,30 @@ typedef struct pte_call {
   pte_fault *fault;
 } pte_call;
 
+/* Bytes of memory that a call needs beside its tensors, the same for every variant. */
+typedef struct pte_needs {
+  uint64_t scratch; /* of one run */
+  uint64_t kept;    /* filled by `keep`, read by all runs that follow */
+} pte_needs;
+
+/* What follows from shapes, attributes, processor and constants is computed once, by `keep`, and
+ * lies in call->kept: plans, tables, laid out weights. It holds no address but those in kept memory
+ * itself and in constants: a run may bring other buffers. Where an input of `reads` is no constant,
+ * or a size depends on data, the session calls `keep` before each run. */
+#define PTE_KEPT_BYTES(type) ((sizeof(type) + 63) / 64 * 64) /* so that what follows is aligned */
+
 typedef struct pte_kernel {
   /* What the row's relations cannot say. NULL: nothing to check.
    * PTE_UNSUPPORTED or PTE_BAD_PROGRAM with `fault` filled. */
   pte_status (*check)(const pte_call *call);
-  /* Bytes of scratch for these shapes and `threads`, the same for every variant. NULL: none.
-   * PTE_NO_MEMORY: the size does not fit in 64 bits. */
-  pte_status (*scratch)(const pte_call *call, uint64_t *out_bytes);
+  /* For these shapes and `threads`; `out` is all 0 before. NULL: nothing is needed. PTE_NO_MEMORY:
+   * a size does not fit in 64 bits. */
+  pte_status (*needs)(const pte_call *call, pte_needs *out);
+  /* Fills call->kept; has the scratch of a run, and no pool. NULL: nothing is kept. PTE_BAD_DATA
+   * with `fault` filled; PTE_CANCELLED where the watch ends the run that it is called for. */
+  pte_status (*keep)(const pte_call *call);
   pte_status (*run)(const pte_call *call);
+  uint32_t reads; /* bit i: `keep` reads the elements of input i */
 } pte_kernel;
 
 /* Where the row says `counts`, the kernel sets out->shape[axis] of counted axes (at most what it

@@ -4,6 +4,7 @@
 
 #include "core/kept.h"
 #include "core/shape.h"
+#include "core/size.h"
 #include "gen/ops.h"
 #include "session/control_check.h"
 #include "session/delegates.h"
@@ -275,28 +276,29 @@ static pte_status check_sizes(pte_session *s, uint32_t index, bool placed, pte_e
   return PTE_OK;
 }
 
-static pte_status check_kernel(pte_session *s, uint32_t index, bool placed, uint64_t *out_scratch,
+static pte_status check_kernel(pte_session *s, uint32_t index, bool placed, pte_needs *out_needs,
                                pte_error *err) {
   const pte_kernel *kernel = s->works[index].row->kernel;
   const pte_call *call = &s->works[index].call;
   pte_status status = pte_shape_check(s->works[index].row, call);
   if (status == PTE_OK && kernel->check != NULL) status = kernel->check(call);
   if (status != PTE_OK) return pte_fault_text(s, index, to_blame(s, status, placed), err);
-  if (kernel->scratch != NULL) status = kernel->scratch(call, out_scratch);
-  if (status == PTE_OK) return PTE_OK;
+  if (kernel->needs != NULL) status = kernel->needs(call, out_needs);
+  if (status == PTE_OK && pte_align(out_needs->kept, PTE_ARENA_ALIGN, &out_needs->kept))
+    return PTE_OK;
   return pte_fault_at(s, index, PTE_LIMIT, "scratch does not fit in memory", 255, err);
 }
 
-pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t *out_scratch,
+pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, pte_needs *out_needs,
                           pte_error *err) {
   const pte_op_row *row = s->works[index].row;
-  *out_scratch = 0;
+  *out_needs = (pte_needs){0, 0};
   pte_fault_clear(s);
   PTE_TRY(pte_check_overlap(s, index, placed, err));
   if (PTE_OP_KEPT(DELEGATE) && row->id == PTE_OP_DELEGATE)
-    return pte_delegate_check(s, index, out_scratch, err);
+    return pte_delegate_check(s, index, &out_needs->scratch, err);
   if (row->control) return pte_control_check(s, index, err);
   PTE_TRY(check_dense(s, index, err));
   PTE_TRY(check_sizes(s, index, placed, err));
-  return check_kernel(s, index, placed, out_scratch, err);
+  return check_kernel(s, index, placed, out_needs, err);
 }

@@ -5,11 +5,11 @@
 #include "session/session.h"
 
 /* Instruction `work` without its kernel's opinion, then with it. `placed`: addresses are real.
- * `out_scratch` gets the bytes that the kernel asks for. */
+ * `out_needs` gets the bytes that the kernel asks for, of kept ones whole lines. */
 PTE_CHECKED pte_status pte_check_overlap(pte_session *s, uint32_t work, bool placed,
                                          pte_error *err);
 PTE_CHECKED pte_status pte_check_work(pte_session *s, uint32_t work, bool placed,
-                                      uint64_t *out_scratch, pte_error *err);
+                                      pte_needs *out_needs, pte_error *err);
 
 /* Whether two tensors of the session lie apart, or are the same elements in the same places, before
  * any has an address. Of overlapping ranges only so many are looked into; the others touch. */

@@ -11,6 +11,7 @@
 #include "session/delegates.h"
 #include "session/fault.h"
 #include "session/instruction.h"
+#include "session/kept.h"
 #include "session/tensor.h"
 #include "session/values.h"
 
@@ -265,7 +266,7 @@ static pte_status dispatch(pte_execution *run, uint32_t index) {
     if (!PTE_OP_KEPT(CALL)) return PTE_UNSUPPORTED;
     return run_called(run, index, ((const pte_call_attrs *)work->call.attrs)->body);
   case PTE_OP_DELEGATE: return PTE_OP_KEPT(DELEGATE) ? run_delegate(run, index) : PTE_UNSUPPORTED;
-  default: return pte_instruction_end(run, index, work->row->kernel->run(&work->call));
+  default: return pte_instruction_end(run, index, pte_kept_run(work));
   }
 }
 

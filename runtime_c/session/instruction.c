@@ -22,10 +22,10 @@ pte_status pte_instruction_prove(pte_execution *run, uint32_t index) {
   const pte_work *work = &s->works[index];
   PTE_TRY(refresh_operands(run, work));
   if (!PTE_COUNTED_KEPT || !work->dynamic) return pte_check_overlap(s, index, true, run->err);
-  uint64_t scratch = 0;
-  PTE_TRY(pte_check_work(s, index, true, &scratch, run->err));
-  if (scratch <= s->sizes.scratch_bytes) return PTE_OK;
-  return pte_fault_at(s, index, PTE_LIMIT, "needs more scratch than was planned", 255, run->err);
+  pte_needs needs;
+  PTE_TRY(pte_check_work(s, index, true, &needs, run->err));
+  if (needs.scratch <= s->sizes.scratch_bytes && needs.kept <= s->late_bytes) return PTE_OK;
+  return pte_fault_at(s, index, PTE_LIMIT, "needs more memory than was planned", 255, run->err);
 }
 
 pte_status pte_instruction_end(pte_execution *run, uint32_t index, pte_status status) {

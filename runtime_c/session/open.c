@@ -9,6 +9,7 @@
 #include "core/kept.h"
 #include "gen/ops.h"
 #include "session/delegates.h"
+#include "session/kept.h"
 #include "session/values.h"
 
 /* How long the tables are. */
@@ -281,13 +282,15 @@ static uint8_t operand_flags(const pte_session *s, const pte_work *work) {
   return (uint8_t)flags;
 }
 
-static void mark_dynamic_works(pte_session *s) {
+static void mark_works(pte_session *s) {
   for (uint32_t w = 0; w < s->work_count; w++) {
     pte_work *work = &s->works[w];
     uint8_t flags = operand_flags(s, work);
     work->bound = (flags & PTE_SLOT_PARAM) != 0;
     work->dynamic = (flags & PTE_SLOT_DYNAMIC) != 0 || visit_dims(s, work, false);
+    pte_kept_mark(s, work);
     bool more = work->bound || work->dynamic || work->row->control || work->row->counts;
+    more = more || (work->late && work->row->kernel->keep != NULL);
     work->run = more ? NULL : work->row->kernel->run;
   }
 }
@@ -338,7 +341,8 @@ pte_status pte_session_open(const pte_program *p, uint32_t method, pte_memory me
   use_relations(s);
   pte_exprs_trace(&s->exprs);
   PTE_TRY(mark_dynamic_values(s, err));
-  mark_dynamic_works(s);
+  mark_works(s);
+  pte_kept_mark_fallbacks(s);
   PTE_TRY(pte_delegates_open(s, &arena, err));
   s->tables = p->tables;
   s->tables.extents = s->exprs.values;

@@ -19,6 +19,9 @@
  * by each instruction that meets them (instruction.c): the same functions, no allocation. What a
  * PARAM is bound to is dense and has the room that the param needs.
  *
+ * - kept.c: where each kernel's kept memory lies, and when it is filled: by the prepare, or before
+ *   each execution.
+ *
  * - written.c: which planned values and outputs are written before they are read; the others each
  *   run clears first, so that no bytes of an earlier run or of the caller's memory show.
  *
@@ -34,6 +37,7 @@
 #include "session/check.h"
 #include "session/counted.h"
 #include "session/fault.h"
+#include "session/kept.h"
 #include "session/plan.h"
 #include "session/state.h"
 #include "session/values.h"
@@ -68,21 +72,36 @@ static pte_status plan_values(pte_session *s, pte_error *err) {
   return PTE_OK;
 }
 
-static pte_status check_works(pte_session *s, pte_error *err) {
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* The needs of all instructions, `least` at least. */
+static pte_status check_works(pte_session *s, const pte_needs *least, pte_error *err) {
+  s->sizes.scratch_bytes = least->scratch, s->late_bytes = least->kept;
   for (uint32_t w = 0; w < s->work_count; w++) {
-    uint64_t scratch = 0;
-    PTE_TRY(pte_check_work(s, w, false, &scratch, err));
-    if (scratch > s->sizes.scratch_bytes) s->sizes.scratch_bytes = scratch;
+    pte_needs needs;
+    PTE_TRY(pte_check_work(s, w, false, &needs, err));
+    s->sizes.scratch_bytes = larger(s->sizes.scratch_bytes, needs.scratch);
+    if (!pte_kept_plan(s, w, needs.kept))
+      return pte_fault_at(s, w, PTE_LIMIT, "kept memory does not fit", 255, err);
   }
   return PTE_OK;
 }
 
-static pte_status total(pte_session *s, const pte_prepare_options *options, pte_error *err) {
-  uint64_t all = 0;
+static pte_status add_up(pte_session *s, pte_error *err) {
   pte_sizes *sizes = &s->sizes;
   if (!pte_align(sizes->scratch_bytes, PTE_ARENA_ALIGN, &sizes->scratch_bytes) ||
+      !pte_add(sizes->kept_bytes, s->late_bytes, &sizes->kept_bytes) ||
       !pte_add(sizes->planned_bytes, sizes->scratch_bytes, &sizes->arena_bytes) ||
-      !pte_add(sizes->arena_bytes, sizes->state_bytes, &all) || all > SIZE_MAX / 2)
+      !pte_add(sizes->arena_bytes, sizes->kept_bytes, &sizes->arena_bytes) ||
+      sizes->arena_bytes > SIZE_MAX / 2)
+    return pte_fail(err, PTE_LIMIT, "memory: more than the address space");
+  return PTE_OK;
+}
+
+static pte_status check_limit(const pte_session *s, const pte_prepare_options *options,
+                              pte_error *err) {
+  uint64_t all = 0;
+  if (!pte_add(s->sizes.arena_bytes, s->sizes.state_bytes, &all) || all > SIZE_MAX / 2)
     return pte_fail(err, PTE_LIMIT, "memory: more than the address space");
   if (options->max_bytes == 0 || all <= options->max_bytes) return PTE_OK;
   return pte_fail(err, PTE_LIMIT, "memory: these shapes need %llu bytes, max_bytes is %llu", all,
@@ -92,18 +111,18 @@ static pte_status total(pte_session *s, const pte_prepare_options *options, pte_
 /* Sizes may fall while a counted dimension grows (what is left of a list): so rooms and scratch are
  * taken at two points, all counted dimensions at 0 and all at their capacities. The first need not
  * make sense for every operator; a size that is largest in between is a PTE_LIMIT when a run meets
- * it. Returns the scratch. */
-static uint64_t measure_emptied(pte_session *s) {
-  uint64_t most = 0;
+ * it. */
+static pte_needs measure_emptied(pte_session *s) {
+  pte_needs most = {0, 0};
   bool sized = true;
   pte_counted_set_all(s, false);
   for (uint32_t v = 0; v < s->value_count; v++)
     sized = pte_value_size(s, v, true, NULL) == PTE_OK && sized;
   for (uint32_t w = 0; sized && w < s->work_count; w++) {
-    uint64_t scratch = 0;
+    pte_needs needs;
     bool asks = s->works[w].dynamic && !s->works[w].row->control;
-    if (asks && pte_check_work(s, w, false, &scratch, NULL) == PTE_OK && scratch > most)
-      most = scratch;
+    if (!asks || pte_check_work(s, w, false, &needs, NULL) != PTE_OK) continue;
+    most.scratch = larger(most.scratch, needs.scratch), most.kept = larger(most.kept, needs.kept);
   }
   pte_counted_set_all(s, true);
   return most;
@@ -136,6 +155,7 @@ void pte_session_record(pte_session *s) {
     call->out = own.out;
     call->in_count = own.in_count;
     call->out_count = own.out_count;
+    call->kept = own.kept;
   }
 }
 
@@ -172,13 +192,14 @@ static pte_status measure(pte_session *s, const pte_prepare_options *given, pte_
   PTE_TRY(pte_bind(s, options, &changed, err));
   if (changed || !known) {
     forget(s);
-    uint64_t emptied = s->has_dynamic ? measure_emptied(s) : 0;
+    pte_needs emptied = {0, 0};
+    if (s->has_dynamic) emptied = measure_emptied(s);
     PTE_TRY(plan_values(s, err));
-    PTE_TRY(check_works(s, err));
-    if (emptied > s->sizes.scratch_bytes) s->sizes.scratch_bytes = emptied;
+    PTE_TRY(check_works(s, &emptied, err));
+    PTE_TRY(add_up(s, err));
     pte_written_find(s);
   }
-  PTE_TRY(total(s, options, err));
+  PTE_TRY(check_limit(s, options, err));
   s->measured = true;
   return PTE_OK;
 }
@@ -224,9 +245,11 @@ pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *option
   bool stay = states_stay(s, kept);
   s->state = kept;
   s->arena = arena.data != NULL ? arena.data : (unsigned char *)s;
-  s->call.scratch = s->arena + s->sizes.planned_bytes;
+  s->call.scratch = s->arena + s->sizes.planned_bytes + s->sizes.kept_bytes;
+  pte_kept_place(s, s->arena + s->sizes.planned_bytes);
   pte_session_record(s);
   for (uint32_t v = 0; v < s->value_count; v++) pte_value_place(s, v);
+  PTE_TRY(pte_kept_fill(s, err));
   if (reset == PTE_STATE_RESET || (reset == PTE_STATE_KEEP && !stay)) pte_states_reset(s);
   s->state_valid = true;
   s->prepared = true;

@@ -49,6 +49,8 @@ typedef struct pte_work {
   uint32_t instr;     /* the program's index */
   bool bound;         /* an operand is a PARAM: addresses are checked at each execution */
   bool dynamic; /* a size depends on a counted dimension: everything is checked at each execution */
+  bool late;    /* what the kernel keeps is filled before each execution, in the room of all such */
+  uint64_t kept_bytes;
 } pte_work;
 
 /* One entry of the program's delegates, as far as this method uses it. */
@@ -88,6 +90,7 @@ struct pte_session {
   bool prepared;
   unsigned char *arena;
   pte_sizes sizes;
+  uint64_t late_bytes; /* of kept_bytes: the room that late instructions share, at its end */
 
   /* states: the program's, by index; those of this method have room */
   uint32_t *state_values; /* method's STATE values, ascending */

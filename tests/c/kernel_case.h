@@ -101,25 +101,33 @@ static inline pte_status case_check(kernel_case *c) {
   return c->kernel->check == NULL ? PTE_OK : c->kernel->check(&call);
 }
 
+/* So many bytes that hold nothing useful. */
+static inline void *case_junk(uint64_t bytes) {
+  void *memory = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
+  memset(memory, 0xa5, (size_t)bytes);
+  return memory;
+}
+
 static inline void case_run_once(kernel_case *c, uint32_t threads, uint32_t cpu) {
   const pte_tensor *in[CASE_TENSORS];
   pte_tensor *out[1];
   pte_pool pool = {.threads = threads, .run = pool_run};
   pool.self = &pool;
   pte_call call = case_call(c, in, out, threads > 1 ? &pool : NULL, threads, cpu);
-  uint64_t bytes = 0, again = 0;
+  pte_needs needs = {0, 0}, again = {0, 0};
   CHECK_EQUAL(case_check(c), PTE_OK);
-  if (c->kernel->scratch != NULL) {
-    CHECK_EQUAL(c->kernel->scratch(&call, &bytes), PTE_OK);
+  if (c->kernel->needs != NULL) {
+    CHECK_EQUAL(c->kernel->needs(&call, &needs), PTE_OK);
     call.cpu = 0;
-    CHECK_EQUAL(c->kernel->scratch(&call, &again), PTE_OK);
-    CHECK_EQUAL(bytes, again);
+    CHECK_EQUAL(c->kernel->needs(&call, &again), PTE_OK);
+    CHECK_EQUAL(needs.scratch, again.scratch);
+    CHECK_EQUAL(needs.kept, again.kept);
     call.cpu = cpu;
   }
-  call.scratch = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
-  memset(call.scratch, 0xa5, (size_t)bytes);
+  call.scratch = case_junk(needs.scratch), call.kept = case_junk(needs.kept);
+  if (c->kernel->keep != NULL) CHECK_EQUAL(c->kernel->keep(&call), PTE_OK);
   CHECK_EQUAL(c->kernel->run(&call), PTE_OK);
-  free(call.scratch);
+  free(call.scratch), free(call.kept);
 }
 
 /* `expected` has `count` floats in the order of the output. */

@@ -110,7 +110,8 @@ static void a_program_needs_its_arena_to_the_last_byte(void) {
   pte_prepare_options options = shapes_of(shapes);
   CHECK_EQUAL(pte_prepare_size(s.session, &options, &s.sizes, &s.error), PTE_OK);
   size_t needed = (size_t)s.sizes.arena_bytes;
-  CHECK_EQUAL(s.sizes.arena_bytes, s.sizes.planned_bytes + s.sizes.scratch_bytes);
+  CHECK_EQUAL(s.sizes.arena_bytes,
+              s.sizes.planned_bytes + s.sizes.scratch_bytes + s.sizes.kept_bytes);
   void *memory = sample_memory(needed);
   CHECK_EQUAL(pte_session_prepare(s.session, &options, (pte_memory){memory, needed - 1},
                                   (pte_memory){NULL, 0}, 0, &s.error),

@@ -39,8 +39,8 @@ typedef struct test_request {
   pte_tensor *const *out;
   pte_tables tables;
   pte_fault fault; /* filled where the result is not PTE_OK */
-  uint32_t stage;  /* how far it came: 0 no kernel, 1 shapes, 2 check, 3 scratch, 4 run, 5 done */
-  uint64_t scratch_bytes;
+  uint32_t stage;  /* how far it came: 0 no kernel, 1 shapes, 2 check, 3 needs, 4 run, 5 done */
+  uint64_t scratch_bytes, kept_bytes;
 } test_request;
 
 int32_t pte_test_run(test_request *r);
@@ -51,18 +51,60 @@ void pte_test_map(uint32_t function, const float *x, const float *x2, float *y, 
 void pte_test_map_f64(uint32_t function, const double *x, const double *x2, double *y,
                       size_t count);
 
-static pte_status run_guarded(const pte_kernel *kernel, pte_call *call, test_request *r) {
-  unsigned char *memory = NULL;
-  if (posix_memalign((void **)&memory, 64, r->scratch_bytes + GUARD) != 0) return PTE_NO_MEMORY;
-  memset(memory, JUNK, r->scratch_bytes + GUARD);
-  call->scratch = r->scratch_bytes ? memory : NULL;
-  pte_status status = kernel->run(call);
+/* So many bytes of junk, and a guard behind. NULL: there is no memory. */
+static unsigned char *junk(uint64_t bytes) {
+  void *memory = NULL;
+  if (posix_memalign(&memory, 64, bytes + GUARD) != 0) return NULL;
+  return memset(memory, JUNK, bytes + GUARD);
+}
+
+static bool is_whole(const unsigned char *memory, uint64_t bytes, const char *text,
+                     pte_fault *fault) {
   for (unsigned i = 0; i < GUARD; i++)
-    if (memory[r->scratch_bytes + i] != JUNK) {
-      r->fault = (pte_fault){"wrote behind its scratch", i, 0, 0, 255, 0};
-      status = PTE_LIMIT;
+    if (memory[bytes + i] != JUNK) {
+      *fault = (pte_fault){text, i, 0, 0, 255, 0};
+      return false;
     }
-  free(memory);
+  return true;
+}
+
+/* What the kernel keeps, made of shapes and of the inputs that it says it reads: the others have no
+ * address yet, as outputs have none. */
+static pte_status keep(const pte_kernel *kernel, const pte_call *call, const test_request *r) {
+  enum { MOST = 64 };
+  pte_tensor tensors[MOST], *out[MOST];
+  const pte_tensor *in[MOST];
+  if (kernel->keep == NULL) return PTE_OK;
+  if (r->in_count + r->out_count > MOST) return PTE_UNSUPPORTED;
+  for (uint32_t i = 0; i < r->in_count; i++) {
+    in[i] = r->in[i] == NULL ? NULL : &tensors[i];
+    if (in[i] != NULL) tensors[i] = *r->in[i];
+    if (i >= 32 || (kernel->reads >> i & 1) == 0) tensors[i].data = NULL;
+  }
+  for (uint32_t o = 0; o < r->out_count; o++) {
+    out[o] = r->out[o] == NULL ? NULL : &tensors[r->in_count + o];
+    if (out[o] == NULL) continue;
+    *out[o] = *r->out[o];
+    out[o]->data = NULL;
+  }
+  pte_call first = *call;
+  first.in = in, first.out = out, first.pool = NULL;
+  return kernel->keep(&first);
+}
+
+static pte_status run_guarded(const pte_kernel *kernel, pte_call *call, test_request *r) {
+  unsigned char *scratch = junk(r->scratch_bytes), *kept = junk(r->kept_bytes);
+  pte_status status = scratch == NULL || kept == NULL ? PTE_NO_MEMORY : PTE_OK;
+  call->scratch = r->scratch_bytes ? scratch : NULL;
+  call->kept = r->kept_bytes ? kept : NULL;
+  if (status == PTE_OK) status = keep(kernel, call, r);
+  if (status == PTE_OK) status = kernel->run(call);
+  if (scratch != NULL &&
+      !is_whole(scratch, r->scratch_bytes, "wrote behind its scratch", &r->fault))
+    status = PTE_LIMIT;
+  if (kept != NULL && !is_whole(kept, r->kept_bytes, "wrote behind what it keeps", &r->fault))
+    status = PTE_LIMIT;
+  free(scratch), free(kept);
   return status;
 }
 
@@ -108,15 +150,18 @@ int32_t pte_test_run(test_request *r) {
   call.cpu = r->cpu;
   call.fault = &r->fault;
   r->stage = 0;
-  r->scratch_bytes = 0;
+  r->scratch_bytes = r->kept_bytes = 0;
   if (row == NULL || row->kernel == NULL) return PTE_UNSUPPORTED;
   r->stage = 1;
   pte_status status = pte_shape_check(row, &call);
   if (status == PTE_OK) r->stage = 2;
   if (status == PTE_OK && row->kernel->check != NULL) status = row->kernel->check(&call);
   if (status == PTE_OK) r->stage = 3;
-  if (status == PTE_OK && row->kernel->scratch != NULL)
-    status = row->kernel->scratch(&call, &r->scratch_bytes);
+  if (status == PTE_OK && row->kernel->needs != NULL) {
+    pte_needs needs = {0, 0};
+    status = row->kernel->needs(&call, &needs);
+    r->scratch_bytes = needs.scratch, r->kept_bytes = needs.kept;
+  }
   if (status == PTE_OK) r->stage = 4;
   if (status == PTE_OK && r->threads > 1) {
     run_ended(row->kernel, &call, r);

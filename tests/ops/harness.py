@@ -143,6 +143,7 @@ class _Request(ctypes.Structure):
         ("fault", _Fault),
         ("stage", ctypes.c_uint32),
         ("scratch_bytes", ctypes.c_uint64),
+        ("kept_bytes", ctypes.c_uint64),
     ]
 
 

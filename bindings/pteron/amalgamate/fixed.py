@@ -212,9 +212,7 @@ def run(program: Program, tables: Mapping[str, Any], places: Places) -> str:
         at = row(tables["instrs"][first + i], "Instr")["attrs"]
         out += [attributes(i, instr, attr_bytes, at), operands(i, instr, places)]
         sides = f"attrs_{i}, in_{i}, {inputs(instr)}, out_{i}, {outputs(instr)}"
-        lines.append(
-            f"  PTE_TRY(step(measure, pte_{instr.op}_kernel.scratch, pte_{instr.op}_kernel.run, {sides}));\n"
-        )
+        lines.append(f"  PTE_TRY(step(measure, &pte_{instr.op}_kernel, {sides}));\n")
     method = program.methods[0]
     rows = {"INPUTS": places.ready.inputs, "OUTPUTS": places.ready.outputs}
     text = RUN
@@ -300,12 +298,12 @@ static int fits(const void *data, const buffer *b) {
   return b->bytes == 0 || (data != NULL && (uintptr_t)data % b->align == 0);
 }
 
-/* Runs an instruction; or takes part in finding the scratch that the greatest one needs. */
-static pte_status step(bool measure, pte_status (*scratch)(const pte_call *, uint64_t *),
-                       pte_status (*run)(const pte_call *), const void *attrs,
+/* Runs an instruction; or takes part in finding the memory that the greatest one needs. What its
+ * kernel keeps is made anew in each run: memory is dearer than time. */
+static pte_status step(bool measure, const pte_kernel *kernel, const void *attrs,
                        const pte_tensor *const *in, uint32_t in_count, pte_tensor *const *out,
                        uint32_t out_count) {
-  const pte_call call = {.attrs = attrs,
+  pte_call call = {.attrs = attrs,
                          .in = in,
                          .out = out,
                          .in_count = in_count,
@@ -314,11 +312,15 @@ static pte_status step(bool measure, pte_status (*scratch)(const pte_call *, uin
                          .scratch = memory + PLANNED,
                          .threads = 1,
                          .fault = &fault};
-  uint64_t bytes = 0;
-  if (!measure) return run(&call);
-  if (scratch != NULL) PTE_TRY(scratch(&call, &bytes));
-  if (PLANNED + bytes > used) used = PLANNED + (size_t)bytes;
-  return PTE_OK;
+  pte_needs needs = {0, 0};
+  if (kernel->needs != NULL) PTE_TRY(kernel->needs(&call, &needs));
+  const size_t scratch = ((size_t)needs.scratch + 63) / 64 * 64;
+  const size_t bytes = PLANNED + scratch + (size_t)needs.kept;
+  if (measure && bytes > used) used = bytes;
+  if (measure) return PTE_OK;
+  call.kept = memory + PLANNED + scratch;
+  if (kernel->keep != NULL) PTE_TRY(kernel->keep(&call));
+  return kernel->run(&call);
 }
 
 static pte_status each(bool measure) {

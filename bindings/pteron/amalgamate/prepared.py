@@ -31,6 +31,7 @@ class Prepared:
     outputs: tuple[PortBytes, ...]
     planned_bytes: int
     scratch_bytes: int
+    """Of runs, with what kernels keep: an image has at most this."""
     tables_bytes: int
 
 
@@ -67,4 +68,5 @@ def prepared(data: bytes, name: str, program: Program, sizes: Mapping[str, int] 
             side.append(PortBytes(port.name, int(out.size_bytes), shape))
         rows.append(tuple(side))
     tables = int(of_program[0] + of_session[0])
-    return Prepared(at, rows[0], rows[1], taken.planned_bytes, taken.scratch_bytes, tables)
+    scratch = taken.scratch_bytes + taken.kept_bytes
+    return Prepared(at, rows[0], rows[1], taken.planned_bytes, scratch, tables)

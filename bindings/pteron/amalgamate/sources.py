@@ -209,6 +209,8 @@ def private(text: str) -> set[str]:
     out |= set(re.findall(r"^typedef (?:struct|union|enum) (\w+)", code, re.M))
     out |= set(re.findall(r"^\} (\w+);", code, re.M))
     out |= set(re.findall(r"^typedef [^{;]*?\b(\w+)(?:\([^;]*\))?;", code, re.M))
-    for body in re.findall(r"^[ \t]*(?:static )?(?:typedef )?enum \w*\s*\{(.*?)\}", code, re.M | re.S):
+    for body in re.findall(
+        r"^[ \t]*(?:static )?(?:typedef )?enum \w*\s*\{(.*?)\}", code, re.M | re.S
+    ):
         out |= set(re.findall(r"(?:^|,)\s*(\w+)", body))
     return {n for n in out if not n.startswith("__")}

@@ -40,15 +40,16 @@ class TraceEvent:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes of a preparation: all of the arena, of which planned values and scratch; the states; and what each run sets to 0
-    first, because nothing proves that the program writes it before it reads it (none of what the exporter makes, but for what
-    depends on sizes that data decides)."""
+    """Bytes of a preparation: all of the arena, of which planned values, scratch, and what kernels keep for all runs (plans, tables,
+    weights as the kernels take them); the states; and what each run sets to 0 first, because nothing proves that the program writes
+    it before it reads it (none of what the exporter makes, but for what depends on sizes that data decides)."""
 
     arena_bytes: int
     planned_bytes: int
     scratch_bytes: int
     state_bytes: int
     cleared_bytes: int = 0
+    kept_bytes: int = 0
 
 
 class Session:
@@ -326,6 +327,7 @@ class Session:
             sizes.scratch_bytes,
             sizes.state_bytes,
             sizes.cleared_bytes,
+            sizes.kept_bytes,
         )
         self._prepared = key
         del keep

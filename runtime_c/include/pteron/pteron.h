@@ -276,12 +276,13 @@ typedef struct pte_prepare_options {
 typedef struct pte_sizes {
   uint32_t size;
   uint32_t reserved;
-  uint64_t arena_bytes;   /* all that prepare needs in `arena`: planned values and scratch */
+  uint64_t arena_bytes;   /* all that prepare needs in `arena`: planned values, scratch, kept */
   uint64_t planned_bytes; /* of which planned values */
   uint64_t scratch_bytes; /* of which scratch */
   uint64_t state_bytes;   /* in `state` */
   uint64_t cleared_bytes; /* which each run sets to 0 first: planned values and outputs of which
                              nothing proves that they are written before they are read */
+  uint64_t kept_bytes;    /* of the arena: what kernels compute at prepare, for all runs */
 } pte_sizes;
 
 /* Evaluates shapes, checks every instruction and says how much memory is needed; touches neither

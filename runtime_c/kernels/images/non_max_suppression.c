@@ -106,8 +106,9 @@ static float scalar_f32(const pte_tensor *t, float otherwise) {
   return t == NULL ? otherwise : *(const float *)t->data;
 }
 
-static pte_status non_max_suppression_scratch(const pte_call *call, uint64_t *out_bytes) {
-  if (!pte_mul((uint64_t)call->in[1]->shape[2], sizeof(candidate), out_bytes)) return PTE_NO_MEMORY;
+static pte_status non_max_suppression_needs(const pte_call *call, pte_needs *out) {
+  if (!pte_mul((uint64_t)call->in[1]->shape[2], sizeof(candidate), &out->scratch))
+    return PTE_NO_MEMORY;
   return PTE_OK;
 }
 
@@ -141,5 +142,5 @@ static pte_status non_max_suppression_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_non_max_suppression_kernel = {.scratch = non_max_suppression_scratch,
+const pte_kernel pte_non_max_suppression_kernel = {.needs = non_max_suppression_needs,
                                                    .run = non_max_suppression_run};

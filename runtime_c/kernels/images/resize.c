@@ -95,10 +95,10 @@ static bool place(resize *r, char *base, uint64_t *out_bytes) {
   return true;
 }
 
-static pte_status resize_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status resize_needs(const pte_call *call, pte_needs *out) {
   resize r;
   describe(call, &r);
-  return place(&r, NULL, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+  return place(&r, NULL, &out->scratch) ? PTE_OK : PTE_NO_MEMORY;
 }
 
 /* One axis: x [outer][in][inner] to y [outer][out][inner]; items are (outer, out). */
@@ -206,4 +206,4 @@ static pte_status resize_run(const pte_call *call) {
 }
 
 const pte_kernel pte_resize_kernel = {
-    .check = resize_check, .scratch = resize_scratch, .run = resize_run};
+    .check = resize_check, .needs = resize_needs, .run = resize_run};

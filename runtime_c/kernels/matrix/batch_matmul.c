@@ -53,7 +53,6 @@ static bool batch_plan_of(const pte_call *call, batch_plan *p) {
                        .taps = 1,
                        .run = k,
                        .fill = batch_fill,
-                       .watch = call->watch,
                        .copy_floats = a->stride[rank - 1] == 1 ? 0 : k};
   p->batches = (size_t)pte_tensor_span(y, 0, rank - 2);
   p->panels = pte_panel_count(p->gemm.columns);
@@ -90,7 +89,7 @@ static bool batch_block(batch_plan *p, pte_pace *pace, const pte_coords *coords,
                      a->stride[outer], a->stride[outer + 1], k};
   pte_plain_panels panels = {(const float *)scratch, k};
   pte_gemm g = p->gemm;
-  g.source = &rows;
+  g.source = &rows, g.watch = p->call->watch;
   g.panels = (pte_panels){.read = pte_plain_panels_read, .self = &panels};
   g.out = (float *)y->data + pte_coords_offset(coords, y->stride, outer) + first * PTE_PANEL;
   g.out_stride = g.columns;
@@ -114,20 +113,25 @@ static void batch_task(void *context, size_t begin, size_t end, uint32_t thread)
   }
 }
 
-static pte_status batch_matmul_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status batch_matmul_needs(const pte_call *call, pte_needs *out) {
   batch_plan p;
-  if (!batch_plan_of(call, &p) || !pte_mul(p.share_bytes, call->threads, out_bytes))
+  if (!batch_plan_of(call, &p) || !pte_mul(p.share_bytes, call->threads, &out->scratch))
     return PTE_NO_MEMORY;
+  out->kept = PTE_KEPT_BYTES(batch_plan);
   return PTE_OK;
+}
+
+static pte_status batch_matmul_keep(const pte_call *call) {
+  return batch_plan_of(call, call->kept) ? PTE_OK : PTE_NO_MEMORY;
 }
 
 static pte_status batch_matmul_run(const pte_call *call) {
-  batch_plan p;
-  if (!batch_plan_of(call, &p)) return PTE_NO_MEMORY;
-  if (p.gemm.rows == 0 || p.panels == 0) return PTE_OK;
-  pte_parallel(call, p.batches * p.blocks, 1, batch_task, &p);
+  batch_plan *p = call->kept;
+  p->call = call;
+  if (p->gemm.rows == 0 || p->panels == 0) return PTE_OK;
+  pte_parallel(call, p->batches * p->blocks, 1, batch_task, p);
   return PTE_OK;
 }
 
-const pte_kernel pte_batch_matmul_kernel = {.scratch = batch_matmul_scratch,
-                                            .run = batch_matmul_run};
+const pte_kernel pte_batch_matmul_kernel = {
+    .needs = batch_matmul_needs, .keep = batch_matmul_keep, .run = batch_matmul_run};

@@ -198,14 +198,16 @@ typedef struct conv_plan {
   pte_matrix matrix;
   pte_weight weight;
   pte_gemm gemm;
+  pte_needs epilogue;   /* kept behind the plan; scratch: in front of the rest */
   uint64_t zeros_bytes; /* the run of zeros, in front of the gemm's scratch */
 } conv_plan;
 
-/* Everything but addresses: what `scratch` needs. false: a size does not fit in 64 bits. */
-static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
+/* Everything but the addresses of a run. */
+static pte_status plan_of(const pte_call *call, conv_plan *p) {
   const pte_conv_attrs *a = call->attrs;
   const pte_conv_lists lists = lists_of(a);
   const pte_tensor *y = call->out[0], *w = call->in[1];
+  *p = (conv_plan){.zeros_bytes = 0};
   p->source.w = pte_conv_window_of(call, &lists);
   const pte_conv_axis *axis = p->source.w.axis;
   size_t taps = (size_t)(axis[0].kernel * axis[1].kernel * axis[2].kernel),
@@ -219,7 +221,6 @@ static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
                        .taps = taps,
                        .run = p->source.group_channels,
                        .fill = conv_fill,
-                       .watch = call->watch,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
   bool matrix = pte_conv_is_matrix(&p->source.w);
   p->gemm.lines = matrix ? pte_matrix_lines(p->gemm.rows, p->gemm.run, (size_t)p->source.w.channels)
@@ -231,40 +232,52 @@ static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
     p->gemm.copy_floats = taps * p->source.group_channels;
   }
   uint64_t zeros = matrix ? 0 : p->gemm.run;
-  return pte_mul(zeros, sizeof(float), &zeros) && pte_align(zeros, 64, &p->zeros_bytes);
+  if (!pte_mul(zeros, sizeof(float), &zeros) || !pte_align(zeros, 64, &p->zeros_bytes))
+    return PTE_NO_MEMORY;
+  return pte_epilogue_needs(call, a->steps, 3, &p->epilogue);
 }
 
-static pte_status conv_scratch(const pte_call *call, uint64_t *out_bytes) {
-  const pte_conv_attrs *a = call->attrs;
-  conv_plan p = {.zeros_bytes = 0};
-  uint64_t product, epilogue, bytes;
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
-  bool fits = conv_plan_shape(call, &p) && pte_gemm_scratch(&p.gemm, call->threads, &product) &&
-              pte_add(epilogue, p.zeros_bytes, &bytes) && pte_add(bytes, product, out_bytes);
+static pte_status conv_needs(const pte_call *call, pte_needs *out) {
+  conv_plan p;
+  PTE_TRY(plan_of(call, &p));
+  bool fits = pte_gemm_scratch(&p.gemm, call->threads, &out->scratch) &&
+              pte_add(out->scratch, p.zeros_bytes, &out->scratch) &&
+              pte_add(out->scratch, p.epilogue.scratch, &out->scratch) &&
+              pte_add(p.epilogue.kept, PTE_KEPT_BYTES(conv_plan), &out->kept);
   return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static char *engine_of(const pte_call *call) {
+  return (char *)call->kept + PTE_KEPT_BYTES(conv_plan);
+}
+
+static pte_status conv_keep(const pte_call *call) {
+  const pte_conv_attrs *a = call->attrs;
+  PTE_TRY(plan_of(call, call->kept));
+  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  return PTE_OK;
 }
 
 static pte_status conv_run(const pte_call *call) {
   const pte_conv_attrs *a = call->attrs;
-  const pte_tensor *x = call->in[0];
-  conv_plan p = {.zeros_bytes = 0};
-  uint64_t epilogue;
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
-  if (!conv_plan_shape(call, &p)) return PTE_NO_MEMORY;
-  char *zeros = (char *)call->scratch + epilogue;
-  pte_gemm *g = &p.gemm;
-  p.source.x = x->data;
+  conv_plan *p = call->kept;
+  pte_gemm *g = &p->gemm;
+  char *zeros = (char *)call->scratch + p->epilogue.scratch;
   pte_pace pace = pte_call_pace(call);
   static const float zero = 0;
-  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p.zeros_bytes / 4, 4)) return PTE_CANCELLED;
-  p.source.zeros = (const float *)(const void *)zeros;
-  p.matrix = (pte_matrix){x->data, (size_t)p.source.w.channels, p.source.group_channels};
-  if (pte_conv_is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
-  g->source = g->fill == conv_fill ? (const void *)&p.source : &p.matrix;
-  if (!pte_finish_of(call, a->steps, 3, &g->finish))
-    g->epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  pte_gemm_run(call, g, zeros + p.zeros_bytes);
+  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p->zeros_bytes / 4, 4))
+    return PTE_CANCELLED;
+  p->source.x = call->in[0]->data;
+  p->source.zeros = (const float *)(const void *)zeros;
+  p->matrix = (pte_matrix){p->source.x, (size_t)p->source.w.channels, p->source.group_channels};
+  if (pte_conv_is_matrix(&p->source.w)) g->fill = pte_matrix_fill;
+  g->source = g->fill == conv_fill ? (const void *)&p->source : &p->matrix;
+  g->watch = call->watch;
+  pte_gemm_put(g, call->out[0]);
+  g->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &g->finish);
+  pte_gemm_run(call, g, zeros + p->zeros_bytes);
   return pte_epilogue_close(g->epilogue, call);
 }
 
-const pte_kernel pte_conv_kernel = {.scratch = conv_scratch, .run = conv_run};
+const pte_kernel pte_conv_kernel = {
+    .needs = conv_needs, .keep = conv_keep, .run = conv_run, .reads = 1u << 1};

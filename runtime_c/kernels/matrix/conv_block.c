@@ -22,7 +22,8 @@ typedef struct block_plan {
   pte_depthwise middle;
   int64_t high, wide, out_high, out_wide; /* pixels */
   int64_t lines, expand_lines;            /* that go together */
-  uint64_t epilogue_bytes, zeros_bytes, ring_bytes, between_bytes, table_bytes, share_bytes;
+  pte_needs follows; /* the epilogue's; kept behind the plan, scratch in front of the rest */
+  uint64_t zeros_bytes, ring_bytes, between_bytes, table_bytes, share_bytes;
   char *shares;
   const pte_engine *epilogue;
 } block_plan;
@@ -34,7 +35,7 @@ typedef struct block_share {
                                       the other: the last ones are in the ring */
 } block_share;
 
-static pte_gemm product_of(const pte_call *call, int64_t rows, int64_t columns, int64_t run) {
+static pte_gemm product_of(int64_t rows, int64_t columns, int64_t run) {
   return (pte_gemm){.groups = 1,
                     .rows = (size_t)rows,
                     .columns = (size_t)columns,
@@ -43,8 +44,7 @@ static pte_gemm product_of(const pte_call *call, int64_t rows, int64_t columns, 
                     .fill = pte_matrix_fill,
                     .lines = pte_matrix_lines((size_t)rows, (size_t)run, (size_t)run),
                     .panels = {.read = pte_plain_panels_read},
-                    .out_stride = (size_t)columns,
-                    .watch = call->watch};
+                    .out_stride = (size_t)columns};
 }
 
 static pte_conv_axis axis_of(const pte_conv_block_attrs *a, int64_t in, int64_t out) {
@@ -94,10 +94,9 @@ static bool plan_of(const pte_call *call, block_plan *p) {
       channels
   };
   pte_depthwise_shape(&p->middle);
-  p->expand = product_of(call, p->expand_lines * p->wide, channels, x->shape[3]);
-  p->project = product_of(call, p->lines * p->out_wide, y->shape[3], channels);
-  return pte_epilogue_scratch(call, a->steps, 7, &p->epilogue_bytes) == PTE_OK &&
-         plan_share(p, ring);
+  p->expand = product_of(p->expand_lines * p->wide, channels, x->shape[3]);
+  p->project = product_of(p->lines * p->out_wide, y->shape[3], channels);
+  return pte_epilogue_needs(call, a->steps, 7, &p->follows) == PTE_OK && plan_share(p, ring);
 }
 
 /* `rows` pixels from x on, the first of them number `first` of all, to `out`. */
@@ -105,7 +104,7 @@ static bool product_run(const block_plan *p, pte_pace *pace, const pte_gemm *of,
                         int64_t first, int64_t rows, float *out, void *scratch) {
   const pte_matrix source = {x, of->run, 0};
   pte_gemm g = *of;
-  g.source = &source, g.out = out;
+  g.source = &source, g.out = out, g.watch = p->call->watch;
   g.finish = pte_finish_at(&of->finish, (size_t)first, 0);
   if (!pte_pace_go(pace, rows * (int64_t)(g.columns * g.run))) return false;
   pte_gemm_part(&g, p->call->cpu, scratch, 0, (size_t[]){0, (size_t)rows},
@@ -172,11 +171,12 @@ static void block_task(void *context, size_t begin, size_t end, uint32_t thread)
   }
 }
 
-static pte_status conv_block_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status conv_block_needs(const pte_call *call, pte_needs *out) {
   block_plan p;
-  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
-              pte_add(*out_bytes, p.zeros_bytes, out_bytes) &&
-              pte_add(*out_bytes, p.epilogue_bytes, out_bytes);
+  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, &out->scratch) &&
+              pte_add(out->scratch, p.zeros_bytes, &out->scratch) &&
+              pte_add(out->scratch, p.follows.scratch, &out->scratch) &&
+              pte_add(p.follows.kept, PTE_KEPT_BYTES(block_plan), &out->kept);
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
@@ -191,30 +191,47 @@ static pte_finish_f32 finish_of(const pte_tensor *bias, uint32_t limits) {
                           .at_most = limits == PTE_CONV_BLOCK_FIRST_RELU6};
 }
 
-static pte_status conv_block_run(const pte_call *call) {
-  const pte_conv_block_attrs *a = call->attrs;
-  block_plan p;
-  static const float zero = 0;
-  if (!plan_of(call, &p)) return PTE_NO_MEMORY;
-  if (pte_tensor_count(call->out[0]) == 0) return PTE_OK;
-  char *zeros = (char *)call->scratch + p.epilogue_bytes;
-  pte_pace pace = pte_call_pace(call);
-  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p.middle.channels, 4)) return PTE_CANCELLED;
-  p.shares = zeros + p.zeros_bytes;
-  for (uint32_t i = 0; i < call->threads; i++)
-    *(block_share *)(void *)(p.shares + p.share_bytes * i) = (block_share){0, 0};
-  if (call->in[1] != NULL) p.expand_panels = (pte_plain_panels){call->in[1]->data, p.expand.run};
-  p.project_panels = (pte_plain_panels){call->in[2]->data, p.project.run};
-  p.expand.panels.self = &p.expand_panels, p.project.panels.self = &p.project_panels;
-  p.expand.finish = finish_of(call->in[4], a->first);
-  p.middle.x = call->in[0]->data, p.middle.weight = call->in[3]->data;
-  p.middle.zeros = (const float *)(const void *)zeros;
-  p.middle.finish = finish_of(call->in[5], a->second);
-  if (!pte_finish_of(call, a->steps, 7, &p.project.finish))
-    p.epilogue = pte_epilogue_open(call, a->steps, 7, call->scratch);
-  pte_parallel(call, (size_t)(call->out[0]->shape[0] * p.out_high), (size_t)p.lines, block_task,
-               &p);
-  return pte_epilogue_close(p.epilogue, call);
+static char *engine_of(const pte_call *call) {
+  return (char *)call->kept + PTE_KEPT_BYTES(block_plan);
 }
 
-const pte_kernel pte_conv_block_kernel = {.scratch = conv_block_scratch, .run = conv_block_run};
+static pte_status conv_block_keep(const pte_call *call) {
+  const pte_conv_block_attrs *a = call->attrs;
+  block_plan *p = call->kept;
+  if (!plan_of(call, p)) return PTE_NO_MEMORY;
+  if (call->in[1] != NULL) p->expand_panels = (pte_plain_panels){call->in[1]->data, p->expand.run};
+  p->project_panels = (pte_plain_panels){call->in[2]->data, p->project.run};
+  p->expand.panels.self = &p->expand_panels, p->project.panels.self = &p->project_panels;
+  p->expand.finish = finish_of(call->in[4], a->first);
+  p->middle.weight = call->in[3]->data;
+  p->middle.finish = finish_of(call->in[5], a->second);
+  pte_epilogue_keep(call, a->steps, 7, engine_of(call));
+  return PTE_OK;
+}
+
+static pte_status conv_block_run(const pte_call *call) {
+  const pte_conv_block_attrs *a = call->attrs;
+  block_plan *p = call->kept;
+  static const float zero = 0;
+  if (pte_tensor_count(call->out[0]) == 0) return PTE_OK;
+  char *zeros = (char *)call->scratch + p->follows.scratch;
+  pte_pace pace = pte_call_pace(call);
+  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p->middle.channels, 4))
+    return PTE_CANCELLED;
+  p->call = call;
+  p->shares = zeros + p->zeros_bytes;
+  for (uint32_t i = 0; i < call->threads; i++)
+    *(block_share *)(void *)(p->shares + p->share_bytes * i) = (block_share){0, 0};
+  p->middle.x = call->in[0]->data;
+  p->middle.zeros = (const float *)(const void *)zeros;
+  p->epilogue =
+      pte_epilogue_open(call, a->steps, 7, engine_of(call), call->scratch, &p->project.finish);
+  pte_parallel(call, (size_t)(call->out[0]->shape[0] * p->out_high), (size_t)p->lines, block_task,
+               p);
+  return pte_epilogue_close(p->epilogue, call);
+}
+
+const pte_kernel pte_conv_block_kernel = {.needs = conv_block_needs,
+                                          .keep = conv_block_keep,
+                                          .run = conv_block_run,
+                                          .reads = 0x3e /* weights and the first two biases */};

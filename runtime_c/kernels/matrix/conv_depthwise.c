@@ -24,9 +24,10 @@ typedef struct depthwise_plan {
   float *out;
   size_t out_stride;
   const pte_tensor *place; /* NULL, or where results go that are not even */
+  pte_needs follows;       /* the epilogue's; kept behind the plan */
   /* scratch: the epilogue's, one pixel of zeros, and for each thread addresses, steps and a block
    */
-  uint64_t epilogue_bytes, zeros_bytes, table_bytes, share_bytes;
+  uint64_t zeros_bytes, table_bytes, share_bytes;
   char *shares;
   const pte_engine *epilogue; /* NULL: the finish is all */
 } depthwise_plan;
@@ -61,9 +62,8 @@ static pte_status plan_of(const pte_call *call, depthwise_plan *p) {
   pte_depthwise_shape(&p->sums);
   p->pixels = (size_t)pte_tensor_span(y, 0, y->rank - 1u);
   plan_bands(p, call->threads);
-  p->out = y->data;
   if (!pte_place_even(y, &p->out_stride)) p->place = y, p->out_stride = p->sums.channels;
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &p->epilogue_bytes));
+  PTE_TRY(pte_epilogue_needs(call, a->steps, 3, &p->follows));
   uint64_t block = 0;
   bool fits = pte_mul(p->sums.channels, sizeof(float), &p->zeros_bytes) &&
               pte_mul(p->place == NULL ? 0 : p->band_pixels, p->zeros_bytes, &block) &&
@@ -109,32 +109,50 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   }
 }
 
-static pte_status conv_depthwise_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status conv_depthwise_needs(const pte_call *call, pte_needs *out) {
   depthwise_plan p;
-  uint64_t shares, bytes;
   PTE_TRY(plan_of(call, &p));
-  bool fits = pte_mul(p.share_bytes, call->threads, &shares) &&
-              pte_add(p.zeros_bytes, p.epilogue_bytes, &bytes) && pte_add(bytes, shares, out_bytes);
+  bool fits = pte_mul(p.share_bytes, call->threads, &out->scratch) &&
+              pte_add(out->scratch, p.zeros_bytes, &out->scratch) &&
+              pte_add(out->scratch, p.follows.scratch, &out->scratch) &&
+              pte_add(p.follows.kept, PTE_KEPT_BYTES(depthwise_plan), &out->kept);
   return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static char *engine_of(const pte_call *call) {
+  return (char *)call->kept + PTE_KEPT_BYTES(depthwise_plan);
+}
+
+static pte_status conv_depthwise_keep(const pte_call *call) {
+  const pte_conv_depthwise_attrs *a = call->attrs;
+  depthwise_plan *p = call->kept;
+  PTE_TRY(plan_of(call, p));
+  p->sums.weight = call->in[1]->data;
+  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  return PTE_OK;
 }
 
 static pte_status conv_depthwise_run(const pte_call *call) {
   const pte_conv_depthwise_attrs *a = call->attrs;
-  depthwise_plan p;
-  PTE_TRY(plan_of(call, &p));
-  if (p.pixels == 0 || p.sums.channels == 0) return PTE_OK;
-  char *zeros = (char *)call->scratch + p.epilogue_bytes;
+  depthwise_plan *p = call->kept;
+  if (p->pixels == 0 || p->sums.channels == 0) return PTE_OK;
+  char *zeros = (char *)call->scratch + p->follows.scratch;
   pte_pace pace = pte_call_pace(call);
   static const float zero = 0;
-  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p.zeros_bytes / 4, 4)) return PTE_CANCELLED;
-  p.sums.x = call->in[0]->data, p.sums.weight = call->in[1]->data;
-  p.sums.zeros = (const float *)(const void *)zeros;
-  p.shares = zeros + p.zeros_bytes;
-  if (!pte_finish_of(call, a->steps, 3, &p.sums.finish))
-    p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  pte_parallel(call, p.bands, 1, depthwise_task, &p);
-  return pte_epilogue_close(p.epilogue, call);
+  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p->zeros_bytes / 4, 4))
+    return PTE_CANCELLED;
+  p->call = call;
+  p->sums.x = call->in[0]->data, p->out = call->out[0]->data;
+  if (p->place != NULL) p->place = call->out[0];
+  p->sums.zeros = (const float *)(const void *)zeros;
+  p->shares = zeros + p->zeros_bytes;
+  p->epilogue =
+      pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &p->sums.finish);
+  pte_parallel(call, p->bands, 1, depthwise_task, p);
+  return pte_epilogue_close(p->epilogue, call);
 }
 
-const pte_kernel pte_conv_depthwise_kernel = {.scratch = conv_depthwise_scratch,
-                                              .run = conv_depthwise_run};
+const pte_kernel pte_conv_depthwise_kernel = {.needs = conv_depthwise_needs,
+                                              .keep = conv_depthwise_keep,
+                                              .run = conv_depthwise_run,
+                                              .reads = 1u << 1};

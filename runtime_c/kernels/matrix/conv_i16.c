@@ -365,11 +365,11 @@ static pte_status run_depthwise(conv_i16_plan *p, pte_pace *pace) {
 
 /* --- the operator ----------------------------------------------------------------------------- */
 
-static pte_status conv_i16_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status conv_i16_needs(const pte_call *call, pte_needs *out) {
   conv_i16_plan p;
-  const bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
-                    pte_add(*out_bytes, p.weight_bytes, out_bytes) &&
-                    pte_add(*out_bytes, p.column_bytes, out_bytes);
+  const bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, &out->scratch) &&
+                    pte_add(out->scratch, p.weight_bytes, &out->scratch) &&
+                    pte_add(out->scratch, p.column_bytes, &out->scratch);
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
@@ -390,4 +390,4 @@ static pte_status conv_i16_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_conv_i16_kernel = {.scratch = conv_i16_scratch, .run = conv_i16_run};
+const pte_kernel pte_conv_i16_kernel = {.needs = conv_i16_needs, .run = conv_i16_run};

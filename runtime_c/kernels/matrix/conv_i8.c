@@ -378,12 +378,12 @@ static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t threa
 /* --- the operator
  * ---------------------------------------------------------------------------------------------- */
 
-static pte_status conv_i8_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status conv_i8_needs(const pte_call *call, pte_needs *out) {
   pte_conv_i8_plan p;
-  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
-              pte_add(*out_bytes, p.weight_bytes, out_bytes) &&
-              pte_add(*out_bytes, p.column_bytes, out_bytes) &&
-              (!p.depthwise || pte_add(*out_bytes, p.line_bytes, out_bytes));
+  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, &out->scratch) &&
+              pte_add(out->scratch, p.weight_bytes, &out->scratch) &&
+              pte_add(out->scratch, p.column_bytes, &out->scratch) &&
+              (!p.depthwise || pte_add(out->scratch, p.line_bytes, &out->scratch));
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
@@ -419,4 +419,4 @@ static pte_status conv_i8_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_conv_i8_kernel = {.scratch = conv_i8_scratch, .run = conv_i8_run};
+const pte_kernel pte_conv_i8_kernel = {.needs = conv_i8_needs, .run = conv_i8_run};

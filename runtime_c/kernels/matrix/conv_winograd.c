@@ -33,7 +33,8 @@ typedef struct winograd_plan {
   size_t channels, panels, pairs;
   size_t down, across, tiles; /* of an image; of all */
   size_t tile_blocks, column_blocks;
-  uint64_t epilogue_bytes, zeros_bytes, v_bytes, m_bytes, share_bytes;
+  pte_needs follows; /* the epilogue's; kept behind the plan, scratch in front of the rest */
+  uint64_t zeros_bytes, v_bytes, m_bytes, share_bytes;
   const float *zeros; /* a pixel of the padding */
   char *shares;
   pte_finish_f32 finish;
@@ -104,7 +105,7 @@ static bool plan_of(const pte_call *call, winograd_plan *p) {
   split(p);
   const size_t rows = pte_ceil_div(p->tiles, p->tile_blocks);
   const pte_gemm g = gemm_of(p, rows, 2 * pte_ceil_div(p->pairs, pte_most(p->column_blocks, 1)));
-  return pte_epilogue_scratch(call, a->steps, 3, &p->epilogue_bytes) == PTE_OK &&
+  return pte_epilogue_needs(call, a->steps, 3, &p->follows) == PTE_OK &&
          pte_mul(p->channels, sizeof(float), &p->zeros_bytes) &&
          planes_bytes(rows, p->channels, &p->v_bytes) &&
          planes_bytes(rows, g.columns, &p->m_bytes) && pte_gemm_scratch(&g, 1, &p->share_bytes) &&
@@ -298,31 +299,42 @@ static void winograd_task(void *context, size_t begin, size_t end, uint32_t thre
 /* --- the operator
  * ------------------------------------------------------------------------------------------ */
 
-static pte_status conv_winograd_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status conv_winograd_needs(const pte_call *call, pte_needs *out) {
   winograd_plan p;
-  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
-              pte_add(*out_bytes, p.zeros_bytes, out_bytes) &&
-              pte_add(*out_bytes, p.epilogue_bytes, out_bytes);
+  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, &out->scratch) &&
+              pte_add(out->scratch, p.zeros_bytes, &out->scratch) &&
+              pte_add(out->scratch, p.follows.scratch, &out->scratch) &&
+              pte_add(p.follows.kept, PTE_KEPT_BYTES(winograd_plan), &out->kept);
   return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static char *engine_of(const pte_call *call) {
+  return (char *)call->kept + PTE_KEPT_BYTES(winograd_plan);
+}
+
+static pte_status conv_winograd_keep(const pte_call *call) {
+  const pte_conv_winograd_attrs *a = call->attrs;
+  if (!plan_of(call, call->kept)) return PTE_NO_MEMORY;
+  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  return PTE_OK;
 }
 
 static pte_status conv_winograd_run(const pte_call *call) {
   const pte_conv_winograd_attrs *a = call->attrs;
-  winograd_plan p;
+  winograd_plan *p = call->kept;
   static const float zero = 0;
-  if (!plan_of(call, &p)) return PTE_NO_MEMORY;
-  char *zeros = (char *)call->scratch + p.epilogue_bytes;
+  char *zeros = (char *)call->scratch + p->follows.scratch;
   pte_pace pace = pte_call_pace(call);
-  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p.channels, 4)) return PTE_CANCELLED;
-  p.zeros = (const float *)(const void *)zeros;
-  p.shares = zeros + p.zeros_bytes;
+  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p->channels, 4)) return PTE_CANCELLED;
+  p->call = call;
+  p->zeros = (const float *)(const void *)zeros;
+  p->shares = zeros + p->zeros_bytes;
   for (uint32_t i = 0; i < call->threads; i++)
-    ((winograd_share *)(void *)(p.shares + p.share_bytes * i))->filled = SIZE_MAX;
-  if (!pte_finish_of(call, a->steps, 3, &p.finish))
-    p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  pte_parallel(call, p.tile_blocks * p.column_blocks, 1, winograd_task, &p);
-  return pte_epilogue_close(p.epilogue, call);
+    ((winograd_share *)(void *)(p->shares + p->share_bytes * i))->filled = SIZE_MAX;
+  p->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &p->finish);
+  pte_parallel(call, p->tile_blocks * p->column_blocks, 1, winograd_task, p);
+  return pte_epilogue_close(p->epilogue, call);
 }
 
-const pte_kernel pte_conv_winograd_kernel = {.scratch = conv_winograd_scratch,
-                                             .run = conv_winograd_run};
+const pte_kernel pte_conv_winograd_kernel = {
+    .needs = conv_winograd_needs, .keep = conv_winograd_keep, .run = conv_winograd_run};

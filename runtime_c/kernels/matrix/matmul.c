@@ -10,9 +10,11 @@ typedef struct matmul_plan {
   pte_matrix rows;
   pte_weight weight;
   pte_gemm gemm;
+  pte_needs epilogue; /* kept behind the plan; in front of the product's scratch */
 } matmul_plan;
 
-static void matmul_plan_shape(const pte_call *call, matmul_plan *p) {
+static pte_status plan_of(const pte_call *call, matmul_plan *p) {
+  const pte_matmul_attrs *a = call->attrs;
   const pte_tensor *x = call->in[0], *w = call->in[1];
   p->gemm = (pte_gemm){.groups = 1,
                        .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
@@ -20,36 +22,43 @@ static void matmul_plan_shape(const pte_call *call, matmul_plan *p) {
                        .taps = 1,
                        .run = (size_t)w->shape[1],
                        .fill = pte_matrix_fill,
-                       .watch = call->watch,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
   p->gemm.lines = pte_matrix_lines(p->gemm.rows, p->gemm.run, p->gemm.run);
   pte_gemm_put(&p->gemm, call->out[0]);
+  return pte_epilogue_needs(call, a->steps, 3, &p->epilogue);
 }
 
-static pte_status matmul_scratch(const pte_call *call, uint64_t *out_bytes) {
-  const pte_matmul_attrs *a = call->attrs;
+static pte_status matmul_needs(const pte_call *call, pte_needs *out) {
   matmul_plan p;
-  uint64_t epilogue, product;
-  matmul_plan_shape(call, &p);
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
-  bool fits =
-      pte_gemm_scratch(&p.gemm, call->threads, &product) && pte_add(epilogue, product, out_bytes);
+  PTE_TRY(plan_of(call, &p));
+  bool fits = pte_gemm_scratch(&p.gemm, call->threads, &out->scratch) &&
+              pte_add(out->scratch, p.epilogue.scratch, &out->scratch) &&
+              pte_add(p.epilogue.kept, PTE_KEPT_BYTES(matmul_plan), &out->kept);
   return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static char *engine_of(const pte_call *call) {
+  return (char *)call->kept + PTE_KEPT_BYTES(matmul_plan);
+}
+
+static pte_status matmul_keep(const pte_call *call) {
+  const pte_matmul_attrs *a = call->attrs;
+  PTE_TRY(plan_of(call, call->kept));
+  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  return PTE_OK;
 }
 
 static pte_status matmul_run(const pte_call *call) {
   const pte_matmul_attrs *a = call->attrs;
-  const pte_tensor *x = call->in[0];
-  matmul_plan p;
-  uint64_t epilogue;
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
-  matmul_plan_shape(call, &p);
-  p.rows = (pte_matrix){.a = x->data, .stride = p.gemm.run};
-  p.gemm.source = &p.rows;
-  if (!pte_finish_of(call, a->steps, 3, &p.gemm.finish))
-    p.gemm.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  pte_gemm_run(call, &p.gemm, (char *)call->scratch + epilogue);
-  return pte_epilogue_close(p.gemm.epilogue, call);
+  matmul_plan *p = call->kept;
+  pte_gemm *g = &p->gemm;
+  p->rows = (pte_matrix){.a = call->in[0]->data, .stride = g->run};
+  g->source = &p->rows, g->watch = call->watch;
+  pte_gemm_put(g, call->out[0]);
+  g->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &g->finish);
+  pte_gemm_run(call, g, (char *)call->scratch + p->epilogue.scratch);
+  return pte_epilogue_close(g->epilogue, call);
 }
 
-const pte_kernel pte_matmul_kernel = {.scratch = matmul_scratch, .run = matmul_run};
+const pte_kernel pte_matmul_kernel = {
+    .needs = matmul_needs, .keep = matmul_keep, .run = matmul_run, .reads = 1u << 1};

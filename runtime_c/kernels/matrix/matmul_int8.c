@@ -32,6 +32,9 @@ typedef struct int8_plan {
   int32_t *starts;
   pte_rows_i8 x;
   pte_finish_f32 finish;
+  pte_needs follows; /* the epilogue's; kept behind the plan, scratch in front of the rest */
+  uint64_t code_bytes,
+      all_bytes; /* of scratch: codes, which come first, and with steps and starts */
   const pte_engine *epilogue;
 } int8_plan;
 
@@ -136,58 +139,69 @@ static void blocks_plan(int8_plan *p) {
   p->column_blocks = pte_least(p->column_blocks, p->pairs);
 }
 
-static int8_plan plan_of(const pte_call *call) {
-  const pte_tensor *x = call->in[0], *w = call->in[1];
-  int8_plan p = {.call = call,
-                 .kernel = pte_gemm_blocks_pick(call->cpu),
-                 .w = pte_stored_of(w, call->cpu),
-                 .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
-                 .columns = (size_t)w->shape[0],
-                 .depth = (size_t)w->shape[1],
-                 .factor = pte_i8_factor(w->format),
-                 .from = x->data};
-  if (p.kernel->bias != NULL) p.bias = p.kernel->bias(w->format);
-  p.x.blocks = pte_ceil_div(p.depth, PTE_I8_BLOCK);
-  blocks_plan(&p);
-  return p;
-}
-
-/* Bytes of codes, which come first, and of codes, steps and starts. */
-static bool plan_bytes(const int8_plan *p, uint64_t *codes, uint64_t *all) {
+static bool plan_bytes(int8_plan *p) {
   uint64_t count, rest;
   return pte_mul(p->rows + PTE_I8_BEHIND, p->x.blocks, &count) &&
-         pte_mul(count, PTE_I8_BLOCK, codes) && pte_align(*codes, 64, codes) &&
-         pte_mul(count, sizeof(float) + sizeof(int32_t), &rest) && pte_add(*codes, rest, all);
+         pte_mul(count, PTE_I8_BLOCK, &p->code_bytes) &&
+         pte_align(p->code_bytes, 64, &p->code_bytes) &&
+         pte_mul(count, sizeof(float) + sizeof(int32_t), &rest) &&
+         pte_add(p->code_bytes, rest, &p->all_bytes);
 }
 
-static pte_status matmul_int8_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status plan_of(const pte_call *call, int8_plan *p) {
   const pte_matmul_int8_attrs *a = call->attrs;
-  int8_plan p = plan_of(call);
-  uint64_t epilogue, codes, all;
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
-  return plan_bytes(&p, &codes, &all) && pte_add(epilogue, all, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+  const pte_tensor *x = call->in[0], *w = call->in[1];
+  *p = (int8_plan){.call = call,
+                   .kernel = pte_gemm_blocks_pick(call->cpu),
+                   .w = pte_stored_of(w, call->cpu),
+                   .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
+                   .columns = (size_t)w->shape[0],
+                   .depth = (size_t)w->shape[1],
+                   .factor = pte_i8_factor(w->format)};
+  if (p->kernel->bias != NULL) p->bias = p->kernel->bias(w->format);
+  p->x.blocks = pte_ceil_div(p->depth, PTE_I8_BLOCK);
+  blocks_plan(p);
+  if (!plan_bytes(p)) return PTE_NO_MEMORY;
+  return pte_epilogue_needs(call, a->steps, 3, &p->follows);
+}
+
+static pte_status matmul_int8_needs(const pte_call *call, pte_needs *out) {
+  int8_plan p;
+  PTE_TRY(plan_of(call, &p));
+  bool fits = pte_add(p.follows.scratch, p.all_bytes, &out->scratch) &&
+              pte_add(p.follows.kept, PTE_KEPT_BYTES(int8_plan), &out->kept);
+  return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static char *engine_of(const pte_call *call) {
+  return (char *)call->kept + PTE_KEPT_BYTES(int8_plan);
+}
+
+static pte_status matmul_int8_keep(const pte_call *call) {
+  const pte_matmul_int8_attrs *a = call->attrs;
+  PTE_TRY(plan_of(call, call->kept));
+  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  return PTE_OK;
 }
 
 static pte_status matmul_int8_run(const pte_call *call) {
   const pte_matmul_int8_attrs *a = call->attrs;
-  int8_plan p = plan_of(call);
-  uint64_t epilogue, codes, all;
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
-  if (!plan_bytes(&p, &codes, &all)) return PTE_NO_MEMORY;
-  char *scratch = (char *)call->scratch + epilogue;
-  p.codes = (int8_t *)scratch;
-  p.steps = (float *)(void *)(scratch + codes);
-  p.starts = (int32_t *)(void *)(p.steps + (p.rows + PTE_I8_BEHIND) * p.x.blocks);
-  const size_t end = p.rows * p.x.blocks, behind = PTE_I8_BEHIND * p.x.blocks;
-  memset(p.codes + end * PTE_I8_BLOCK, 0, behind * PTE_I8_BLOCK);
-  memset(p.steps + end, 0, behind * sizeof *p.steps);
-  memset(p.starts + end, 0, behind * sizeof *p.starts);
-  p.x.codes = p.codes, p.x.steps = p.steps, p.x.starts = p.starts;
-  if (!pte_finish_of(call, a->steps, 3, &p.finish))
-    p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  pte_parallel(call, p.rows, 1 + 16384 / (p.depth + 1), quantize_task, &p);
-  pte_parallel(call, p.row_blocks * p.column_blocks, 1, product_task, &p);
-  return pte_epilogue_close(p.epilogue, call);
+  int8_plan *p = call->kept;
+  char *scratch = (char *)call->scratch + p->follows.scratch;
+  p->call = call, p->from = call->in[0]->data;
+  p->codes = (int8_t *)scratch;
+  p->steps = (float *)(void *)(scratch + p->code_bytes);
+  p->starts = (int32_t *)(void *)(p->steps + (p->rows + PTE_I8_BEHIND) * p->x.blocks);
+  const size_t end = p->rows * p->x.blocks, behind = PTE_I8_BEHIND * p->x.blocks;
+  memset(p->codes + end * PTE_I8_BLOCK, 0, behind * PTE_I8_BLOCK);
+  memset(p->steps + end, 0, behind * sizeof *p->steps);
+  memset(p->starts + end, 0, behind * sizeof *p->starts);
+  p->x.codes = p->codes, p->x.steps = p->steps, p->x.starts = p->starts;
+  p->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &p->finish);
+  pte_parallel(call, p->rows, 1 + 16384 / (p->depth + 1), quantize_task, p);
+  pte_parallel(call, p->row_blocks * p->column_blocks, 1, product_task, p);
+  return pte_epilogue_close(p->epilogue, call);
 }
 
-const pte_kernel pte_matmul_int8_kernel = {.scratch = matmul_int8_scratch, .run = matmul_int8_run};
+const pte_kernel pte_matmul_int8_kernel = {
+    .needs = matmul_int8_needs, .keep = matmul_int8_keep, .run = matmul_int8_run, .reads = 1u << 1};

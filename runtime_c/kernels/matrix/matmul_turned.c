@@ -31,10 +31,11 @@ typedef struct turned_plan {
   pte_stored w;
   size_t rows, columns, depth, panels, quads; /* depth: of x */
   size_t row_blocks, column_blocks, row_bytes;
-  size_t zeros;  /* 1: the variant wants a row of them before each block (settle) */
-  size_t strips; /* of each block */
-  size_t peaks;  /* of a strip, behind all codes */
-  uint64_t epilogue_bytes, code_bytes, scale_bytes, share_bytes;
+  size_t zeros;      /* 1: the variant wants a row of them before each block (settle) */
+  size_t strips;     /* of each block */
+  size_t peaks;      /* of a strip, behind all codes */
+  pte_needs follows; /* the epilogue's; kept behind the plan, scratch in front of the rest */
+  uint64_t code_bytes, scale_bytes, share_bytes;
   char *codes;   /* rows as the variant has them */
   float *scales; /* of rows */
   char *shares;
@@ -43,6 +44,7 @@ typedef struct turned_plan {
 } turned_plan;
 
 static bool plan_of(const pte_call *call, turned_plan *p) {
+  const pte_matmul_turned_attrs *attrs = call->attrs;
   const pte_tensor *x = call->in[0], *w = call->in[1];
   *p = (turned_plan){.call = call,
                      .kernel = pte_gemm_static_pick(call->cpu),
@@ -77,7 +79,8 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
          pte_mul(sizeof(float), p->rows, &p->scale_bytes) &&
          pte_align(p->scale_bytes, 64, &p->scale_bytes) &&
          pte_mul(4 * (2 * sizeof(float) + 1), p->quads, &p->share_bytes) &&
-         pte_add(p->share_bytes, 2 * sizeof(float) * TURN, &p->share_bytes);
+         pte_add(p->share_bytes, 2 * sizeof(float) * TURN, &p->share_bytes) &&
+         pte_epilogue_needs(call, attrs->steps, 3, &p->follows) == PTE_OK;
 }
 
 /* Rows that are multiplied panel by panel, of which a row of zeros is the first where there is one.
@@ -303,35 +306,43 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
 /* --- the operator
  * ------------------------------------------------------------------------------------------ */
 
-static pte_status matmul_turned_scratch(const pte_call *call, uint64_t *out_bytes) {
-  const pte_matmul_turned_attrs *a = call->attrs;
+static pte_status matmul_turned_needs(const pte_call *call, pte_needs *out) {
   turned_plan p;
-  uint64_t epilogue;
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
-  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
-              pte_add(*out_bytes, p.code_bytes, out_bytes) &&
-              pte_add(*out_bytes, p.scale_bytes, out_bytes) &&
-              pte_add(*out_bytes, epilogue, out_bytes);
+  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, &out->scratch) &&
+              pte_add(out->scratch, p.code_bytes, &out->scratch) &&
+              pte_add(out->scratch, p.scale_bytes, &out->scratch) &&
+              pte_add(out->scratch, p.follows.scratch, &out->scratch) &&
+              pte_add(p.follows.kept, PTE_KEPT_BYTES(turned_plan), &out->kept);
   return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static char *engine_of(const pte_call *call) {
+  return (char *)call->kept + PTE_KEPT_BYTES(turned_plan);
+}
+
+static pte_status matmul_turned_keep(const pte_call *call) {
+  const pte_matmul_turned_attrs *a = call->attrs;
+  if (!plan_of(call, call->kept)) return PTE_NO_MEMORY;
+  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  return PTE_OK;
 }
 
 static pte_status matmul_turned_run(const pte_call *call) {
   const pte_matmul_turned_attrs *a = call->attrs;
-  turned_plan p;
-  uint64_t epilogue;
-  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
-  if (!plan_of(call, &p)) return PTE_NO_MEMORY;
-  p.codes = (char *)call->scratch + epilogue;
-  p.scales = (float *)(void *)(p.codes + p.code_bytes);
-  p.shares = (char *)p.scales + p.scale_bytes;
-  if (!pte_finish_of(call, a->steps, 3, &p.finish))
-    p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  const size_t strips = p.row_blocks * p.strips,
-               worth = 16384 / (p.kernel->most_rows * (p.depth + 1));
-  pte_parallel(call, strips, strips > worth ? 1 : strips, turn_task, &p);
-  pte_parallel(call, p.row_blocks * p.column_blocks, 1, product_task, &p);
-  return pte_epilogue_close(p.epilogue, call);
+  turned_plan *p = call->kept;
+  p->call = call;
+  p->codes = (char *)call->scratch + p->follows.scratch;
+  p->scales = (float *)(void *)(p->codes + p->code_bytes);
+  p->shares = (char *)p->scales + p->scale_bytes;
+  p->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &p->finish);
+  const size_t strips = p->row_blocks * p->strips,
+               worth = 16384 / (p->kernel->most_rows * (p->depth + 1));
+  pte_parallel(call, strips, strips > worth ? 1 : strips, turn_task, p);
+  pte_parallel(call, p->row_blocks * p->column_blocks, 1, product_task, p);
+  return pte_epilogue_close(p->epilogue, call);
 }
 
-const pte_kernel pte_matmul_turned_kernel = {.scratch = matmul_turned_scratch,
-                                             .run = matmul_turned_run};
+const pte_kernel pte_matmul_turned_kernel = {.needs = matmul_turned_needs,
+                                             .keep = matmul_turned_keep,
+                                             .run = matmul_turned_run,
+                                             .reads = 1u << 1};

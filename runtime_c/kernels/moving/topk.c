@@ -101,12 +101,12 @@ static const pte_tensor *any_out(const pte_call *call) {
   return call->out[0] != NULL ? call->out[0] : call->out[1];
 }
 
-static pte_status topk_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status topk_needs(const pte_call *call, pte_needs *out) {
   const pte_tensor *y = any_out(call);
   uint64_t bytes = y == NULL ? 0 : (uint64_t)y->shape[y->rank - 1];
   if (!pte_mul(bytes, sizeof(entry), &bytes) || !pte_mul(bytes, call->threads, &bytes))
     return PTE_NO_MEMORY;
-  *out_bytes = bytes;
+  out->scratch = bytes;
   return PTE_OK;
 }
 
@@ -118,4 +118,4 @@ static pte_status topk_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_topk_kernel = {.scratch = topk_scratch, .run = topk_run};
+const pte_kernel pte_topk_kernel = {.needs = topk_needs, .run = topk_run};

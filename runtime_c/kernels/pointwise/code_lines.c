@@ -117,6 +117,8 @@ static bool is_last(const pte_tensor *t) {
   return t->shape[0] == 1 || t->stride[0] == step;
 }
 
+bool pte_code_lines_are(const pte_engine *e) { return only_form(e) != NULL; }
+
 bool pte_code_lines_run(const pte_call *call, const pte_engine *e) {
   const pte_tensor *x = call->in[0], *y = call->out[0];
   if (call->in_count != 1 || call->out_count != 1) return false;

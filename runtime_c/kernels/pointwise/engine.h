@@ -47,8 +47,9 @@ struct pte_engine {
                             that is all the program; NULL: none is */
   const float *other;    /* rows (all axes but the last) `other_stride` apart; NULL: nothing */
   size_t other_stride;
+  uint16_t other_operand; /* which it is; 0: there is none */
   const uint64_t *literals;
-  const pte_walk *xs, *outs; /* by operand and by output */
+  pte_walk *xs, *outs;    /* by operand and by output */
   unsigned char *threads; /* [thread_count][thread_bytes]: the fault's position (64 bytes), then the
                              registers */
   uint64_t thread_bytes;
@@ -57,7 +58,7 @@ struct pte_engine {
   uint32_t step_count, register_bytes, thread_count;
   uint16_t kept; /* registers that hold one literal throughout: filled once a run */
   uint8_t rank, slots;
-  bool times;
+  bool times, one_last_store;
 };
 
 #endif

@@ -106,7 +106,7 @@ static void settle(reading *r, const trial *t, unsigned end, pte_form form) {
 
 static bool is_code(const pte_walk *w) {
   const unsigned d = w->dtype;
-  return w->data != NULL && (d == PTE_I8 || d == PTE_U8 || d == PTE_I16 || d == PTE_U16);
+  return d == PTE_I8 || d == PTE_U8 || d == PTE_I16 || d == PTE_U16;
 }
 
 /* Finds `by` and `rest` (forms.h). */

@@ -75,27 +75,25 @@ static uint64_t head_bytes(uint32_t walks, uint32_t steps) {
 
 static uint64_t round_up(uint64_t bytes) { return (bytes + 63) & ~(uint64_t)63; }
 
-pte_status pte_engine_bytes(const pte_call *call, pte_steps program, const pte_operands *o,
-                            uint64_t *out_bytes) {
+pte_status pte_engine_needs(const pte_call *call, pte_steps program, const pte_operands *o,
+                            pte_needs *out) {
   const pte_tensor *model = model_of(o);
-  *out_bytes = 0;
+  *out = (pte_needs){0, 0};
   if (model == NULL || program.steps.count == 0) return PTE_OK;
   program_facts f = study(call->tables->steps + program.steps.start, program.steps.count,
                           pte_tensor_count(model));
-  uint64_t head = head_bytes(operand_count(o) + output_count(o), program.steps.count), threads;
   uint64_t thread_bytes = FAULT_BYTES + (uint64_t)(f.slots + 1) * f.register_bytes;
-  bool fits =
-      pte_mul(thread_bytes, call->threads, &threads) && pte_add(threads, round_up(head), out_bytes);
-  return fits ? PTE_OK : PTE_NO_MEMORY;
+  out->kept = round_up(head_bytes(operand_count(o) + output_count(o), program.steps.count));
+  return pte_mul(thread_bytes, call->threads, &out->scratch) ? PTE_OK : PTE_NO_MEMORY;
 }
 
 static pte_walk walk_of(const pte_tensor *t) {
   if (t == NULL) return (pte_walk){.data = NULL};
-  pte_walk w = {.data = t->data, .rows = pte_rows_of(t, 0, t->rank), .dtype = t->dtype};
+  pte_walk w = {.rows = pte_rows_of(t, 0, t->rank), .dtype = t->dtype};
   w.element_bytes = (uint8_t)(pte_dtype_bits(t->dtype) / 8);
   bool same =
       t->dtype == PTE_F32 || t->dtype == PTE_F64 || t->dtype == PTE_I64 || t->dtype == PTE_U64;
-  w.direct = same && w.rows.rank == 0 && w.rows.step == 1;
+  w.even = same && w.rows.rank == 0 && w.rows.step == 1;
   return w;
 }
 
@@ -147,9 +145,8 @@ static bool goes(const whole_run *r, const whole_way *w, const pte_step **other)
   const pte_form *form = r->form[w->form];
   *other = r->step[w->other];
   if (load->arg != 0) load = *other, *other = r->step[w->load];
-  if ((form->kind != PTE_FORM_GELU && form->kind != PTE_FORM_SILU) || load->op != PTE_STEP_LOAD ||
-      load->arg != 0 || (*other)->op != PTE_STEP_LOAD || store->op != PTE_STEP_STORE ||
-      store->a != last->dst)
+  if ((form->kind != PTE_FORM_GELU && form->kind != PTE_FORM_SILU) || load->op != PTE_STEP_LOAD || load->arg != 0 || (*other)->op != PTE_STEP_LOAD ||
+      store->op != PTE_STEP_STORE || store->a != last->dst)
     return false;
   if (join == load) return form->x == load->dst;
   if ((*other)->arg == 0) return false;
@@ -178,16 +175,16 @@ static void find_whole(pte_engine *e, const pte_operands *o) {
   if (other->arg != 0) {
     const pte_tensor *t = operand(o, other->arg);
     if (t == NULL || t->dtype != PTE_F32 || !pte_place_even(t, &e->other_stride)) return;
-    e->other = t->data, e->times = w->join > w->form;
+    e->other_operand = other->arg, e->times = w->join > w->form;
   }
   e->whole = r.form[w->form];
 }
 
-pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_operands *o,
-                            void *memory) {
+void pte_engine_keep(const pte_call *call, pte_steps program, const pte_operands *o, void *kept) {
   const pte_tensor *model = model_of(o);
   const pte_step *steps = call->tables->steps + program.steps.start;
-  pte_engine *e = memory;
+  pte_engine *e = kept;
+  if (model == NULL || program.steps.count == 0) return;
   pte_walk *xs = (pte_walk *)(e + 1), *outs = xs + operand_count(o);
   pte_form *forms = (pte_form *)(outs + output_count(o));
   int64_t count = pte_tensor_count(model);
@@ -202,23 +199,38 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
   e->rank = model->rank;
   e->slots = (uint8_t)f.slots;
   e->kept = f.kept;
+  e->one_last_store = f.one_last_store;
   e->register_bytes = f.register_bytes;
   e->thread_bytes = FAULT_BYTES + (uint64_t)(f.slots + 1) * f.register_bytes;
   e->thread_count = call->threads;
-  e->threads = (unsigned char *)memory +
-               round_up(head_bytes(operand_count(o) + output_count(o), e->step_count));
   for (unsigned i = 0; i < model->rank; i++) e->shape[i] = model->shape[i];
   for (uint32_t i = 0; i < output_count(o); i++) outs[i] = walk_of(output(o, i));
-  for (uint32_t i = 0; i < operand_count(o); i++) {
-    xs[i] = walk_of(operand(o, i));
-    xs[i].direct = (xs[i].direct || (o->y != NULL && i == 0)) &&
-                   (f.one_last_store || lies_apart(&xs[i], outs, output_count(o)));
-  }
-  for (uint32_t i = 0; i < e->thread_count; i++) *fault_of(e, i) = -1;
+  for (uint32_t i = 0; i < operand_count(o); i++) xs[i] = walk_of(operand(o, i));
   pte_forms_find(&(pte_forms_source){steps, e->literals, xs, outs, e->step_count}, forms);
   find_whole(e, o);
   e->variant = pte_pointwise_pick(call->cpu);
+}
+
+static unsigned char *data_of(const pte_tensor *t) { return t == NULL ? NULL : t->data; }
+
+pte_engine *pte_engine_open(const pte_call *call, const pte_operands *o, void *kept,
+                            void *scratch) {
+  pte_engine *e = kept;
+  const uint32_t operands = operand_count(o), outputs = output_count(o);
+  e->threads = scratch;
   e->watch = call->watch;
+  for (uint32_t i = 0; i < outputs; i++) {
+    e->outs[i].data = data_of(output(o, i));
+    e->outs[i].direct = e->outs[i].even;
+  }
+  for (uint32_t i = 0; i < operands; i++) {
+    pte_walk *x = &e->xs[i];
+    x->data = data_of(operand(o, i));
+    x->direct = (x->even || (o->y != NULL && i == 0)) &&
+                (e->one_last_store || lies_apart(x, e->outs, outputs));
+  }
+  e->other = e->other_operand == 0 ? NULL : operand(o, e->other_operand)->data;
+  for (uint32_t i = 0; i < e->thread_count; i++) *fault_of(e, i) = -1;
   return e;
 }
 
@@ -260,80 +272,155 @@ static pte_steps program_of(const pte_call *call) {
   return ((const pte_pointwise_attrs *)call->attrs)->steps;
 }
 
-static pte_status pointwise_scratch(const pte_call *call, uint64_t *out_bytes) {
-  pte_operands o = operands_of(call);
-  return pte_engine_bytes(call, program_of(call), &o, out_bytes);
-}
-
 static void pointwise_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const pte_engine *e = context;
   int64_t last = (int64_t)end * PTE_TILE;
   pte_engine_run(e, thread, NULL, (int64_t)begin * PTE_TILE, last < e->count ? last : e->count);
 }
 
-/* --- from codes to codes: a table
+/* --- from codes: tables
  */
 
 enum { CODES = 256, WORTH = 4 * CODES };
 #define BYTES_KEPT (PTE_DTYPE_KEPT(PTE_I8) || PTE_DTYPE_KEPT(PTE_U8) || PTE_DTYPE_KEPT(PTE_BOOL))
+#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory */
+enum { TABLES = 1, TABLE_BYTES = 256 };
+#else
+enum { TABLES = 4, TABLE_BYTES = 4096 };
+#endif
+
+/* What the operator keeps; tables lie behind it, then the engine. */
+typedef struct pointwise_kept {
+  _Alignas(64) uint32_t table_bytes; /* 0: there is no table */
+} pointwise_kept;
+
+/* One row of step 1. */
+static bool is_dense(const pte_tensor *t) {
+  const pte_walk w = walk_of(t);
+  return w.rows.rank == 0 && w.rows.step == 1;
+}
+
+static bool is_bytes(const pte_tensor *t) {
+  return t != NULL && (t->dtype == PTE_I8 || t->dtype == PTE_U8 || t->dtype == PTE_BOOL);
+}
+
+/* Bytes of tables, one an output, from which all results can be taken: there is one operand of
+ * bytes, no step asks where an element is, and there are so many elements that a table pays. 0:
+ * there are none. */
+static uint32_t table_bytes(const pte_call *call) {
+  const pte_steps program = program_of(call);
+  uint32_t bytes = 0;
+  if (!BYTES_KEPT || call->in_count != 1 || !is_bytes(call->in[0]) || !is_dense(call->in[0]) ||
+      call->out_count > TABLES || pte_tensor_count(call->in[0]) < WORTH)
+    return 0;
+  for (uint32_t o = 0; o < call->out_count; o++) {
+    const pte_tensor *y = call->out[o];
+    if (y == NULL || !is_dense(y) || pte_dtype_bits(y->dtype) < 8) return 0;
+    bytes += CODES * pte_dtype_bits(y->dtype) / 8;
+  }
+  for (uint32_t i = 0; i < program.steps.count; i++)
+    if (call->tables->steps[program.steps.start + i].op == PTE_STEP_INDEX) return 0;
+  return bytes <= TABLE_BYTES ? bytes : 0;
+}
+
+static unsigned char *tables_of(pointwise_kept *kept) { return (unsigned char *)(kept + 1); }
+
+/* The program runs over the 256 codes. false: one of them has no result. */
+static bool fill_tables(const pte_call *call, pointwise_kept *kept) {
+  uint8_t code[CODES];
+  for (unsigned i = 0; i < CODES; i++) code[i] = (uint8_t)i;
+  pte_tensor x = {.data = code, .shape = {CODES}, .stride = {1}, .rank = 1}, y[TABLES];
+  const pte_tensor *in = &x;
+  pte_tensor *out[TABLES];
+  unsigned char *table = tables_of(kept);
+  pte_operands o = {.xs = &in, .outs = out, .x_count = 1, .out_count = call->out_count};
+  x.dtype = call->in[0]->dtype;
+  for (uint32_t i = 0; i < call->out_count; i++) {
+    y[i] = x, out[i] = &y[i];
+    y[i].dtype = call->out[i]->dtype;
+    y[i].data = table;
+    table += CODES * pte_dtype_bits(y[i].dtype) / 8;
+  }
+  pte_engine_keep(call, program_of(call), &o, table);
+  pte_engine *e = pte_engine_open(call, &o, table, call->scratch);
+  pte_engine_run(e, 0, NULL, 0, CODES);
+  return *fault_of(e, 0) < 0;
+}
 
 typedef struct recoding {
+  const pte_call *call;
   const pte_code_table *variant;
-  const uint8_t *x;
-  uint8_t *y, table[CODES];
+  const unsigned char *tables;
 } recoding;
 
-/* A dense tensor of one byte an element. */
-static bool is_bytes(const pte_tensor *t) {
-  bool byte = t != NULL && (t->dtype == PTE_I8 || t->dtype == PTE_U8 || t->dtype == PTE_BOOL);
-  pte_walk w = walk_of(byte ? t : NULL);
-  return byte && w.rows.rank == 0 && w.rows.step == 1;
+#define LOOK_UP(type)                                                                              \
+  for (size_t i = 0; i < n; i++) ((type *)y)[i] = ((const type *)table)[x[i]]
+
+static void look_up(unsigned bytes, const void *table, size_t n, const uint8_t *x, void *y) {
+  if (bytes == 2) LOOK_UP(uint16_t);
+  else if (bytes == 4) LOOK_UP(uint32_t);
+  else LOOK_UP(uint64_t);
 }
 
+/* Output 0 last: it may be the operand. */
 static void recode_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const recoding *r = context;
+  const uint8_t *x = (const uint8_t *)r->call->in[0]->data + begin;
   (void)thread;
-  r->variant->recode(r->table, end - begin, r->x + begin, r->y + begin);
+  for (uint32_t o = r->call->out_count; o-- > 0;) {
+    const unsigned char *table = r->tables;
+    for (uint32_t i = 0; i < o; i++) table += CODES * pte_dtype_bits(r->call->out[i]->dtype) / 8;
+    const unsigned bytes = pte_dtype_bits(r->call->out[o]->dtype) / 8;
+    unsigned char *y = (unsigned char *)r->call->out[o]->data + begin * bytes;
+    if (bytes == 1) r->variant->recode(table, end - begin, x, y);
+    else if (TABLES > 1) look_up(bytes, table, end - begin, x, y);
+  }
 }
 
-/* One operand and one output of bytes: the program runs over the 256 codes, and what it makes of
- * them is looked up. false: it is not such a program, or one of the codes has no result. */
-static bool run_recoding(const pte_call *call) {
-  pte_steps program = program_of(call);
-  uint8_t code[CODES];
-  recoding r = {.variant = pte_code_table_pick(call->cpu)};
-  if (call->in_count != 1 || call->out_count != 1 || !is_bytes(call->in[0]) ||
-      !is_bytes(call->out[0]) || pte_tensor_count(call->out[0]) < WORTH)
-    return false;
-  for (uint32_t i = 0; i < program.steps.count; i++)
-    if (call->tables->steps[program.steps.start + i].op == PTE_STEP_INDEX) return false;
-  for (unsigned i = 0; i < CODES; i++) code[i] = (uint8_t)i;
-  pte_tensor x = {.data = code, .shape = {CODES}, .stride = {1}, .rank = 1}, y = x;
-  const pte_tensor *in = &x;
-  pte_tensor *out = &y;
-  pte_operands o = {.xs = &in, .outs = &out, .x_count = 1, .out_count = 1};
-  x.dtype = call->in[0]->dtype;
-  y.dtype = call->out[0]->dtype;
-  y.data = r.table;
-  pte_engine *e = pte_engine_open(call, program, &o, call->scratch);
-  pte_engine_run(e, 0, NULL, 0, CODES);
-  if (*fault_of(e, 0) >= 0) return false;
-  r.x = call->in[0]->data;
-  r.y = call->out[0]->data;
-  pte_parallel(call, (size_t)pte_tensor_count(call->out[0]), 65536, recode_task, &r);
-  return true;
+static pte_status run_recoding(const pte_call *call, pointwise_kept *kept) {
+  recoding r = {call, pte_code_table_pick(call->cpu), tables_of(kept)};
+  const size_t grain = kept->table_bytes == CODES ? 65536 : 16384;
+  pte_parallel(call, (size_t)pte_tensor_count(call->in[0]), grain, recode_task, &r);
+  return PTE_OK;
+}
+
+/* --- the operator
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static pte_status pointwise_needs(const pte_call *call, pte_needs *out) {
+  pte_operands o = operands_of(call);
+  PTE_TRY(pte_engine_needs(call, program_of(call), &o, out));
+  const uint64_t head = sizeof(pointwise_kept) + table_bytes(call);
+  return pte_add(out->kept, head, &out->kept) ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static pte_status pointwise_keep(const pte_call *call) {
+  pointwise_kept *kept = call->kept;
+  const pte_operands o = operands_of(call);
+  kept->table_bytes = table_bytes(call);
+  pte_engine_keep(call, program_of(call), &o, tables_of(kept));
+  if (!BYTES_KEPT || kept->table_bytes == 0) return PTE_OK;
+  if (!PTE_LINES_KEPT || !pte_code_lines_are((const pte_engine *)(void *)tables_of(kept))) {
+    if (fill_tables(call, kept)) return PTE_OK;
+    pte_engine_keep(call, program_of(call), &o, tables_of(kept));
+  }
+  kept->table_bytes = 0;
+  return PTE_OK;
 }
 
 static pte_status pointwise_run(const pte_call *call) {
-  pte_operands o = operands_of(call);
+  const pte_operands o = operands_of(call);
   const pte_tensor *model = model_of(&o);
-  if (model == NULL || pte_tensor_count(model) == 0 || (BYTES_KEPT && run_recoding(call)))
-    return PTE_OK;
-  pte_engine *e = pte_engine_open(call, program_of(call), &o, call->scratch);
+  pointwise_kept *kept = call->kept;
+  if (model == NULL || pte_tensor_count(model) == 0) return PTE_OK;
+  if (BYTES_KEPT && kept->table_bytes != 0) return run_recoding(call, kept);
+  pte_engine *e = pte_engine_open(call, &o, tables_of(kept), call->scratch);
   if (PTE_LINES_KEPT && pte_code_lines_run(call, e)) return PTE_OK;
   size_t tiles = (size_t)((e->count + PTE_TILE - 1) / PTE_TILE), grain = 1 + 48 / e->step_count;
   pte_parallel(call, tiles, grain, pointwise_task, e);
   return pte_engine_close(e, call);
 }
 
-const pte_kernel pte_pointwise_kernel = {.scratch = pointwise_scratch, .run = pointwise_run};
+const pte_kernel pte_pointwise_kernel = {
+    .needs = pointwise_needs, .keep = pointwise_keep, .run = pointwise_run};

@@ -18,14 +18,18 @@ typedef struct pte_operands {
   uint32_t x_count, out_count;
 } pte_operands;
 
-/* Bytes that pte_engine_open needs. PTE_NO_MEMORY: more than 64 bits. */
-pte_status pte_engine_bytes(const pte_call *call, pte_steps program, const pte_operands *operands,
-                            uint64_t *out_bytes);
+/* Bytes of an engine, whole lines of 64: what pte_engine_keep fills, and scratch of runs; 0 where
+ * there is no work. PTE_NO_MEMORY: more than 64 bits. */
+pte_status pte_engine_needs(const pte_call *call, pte_steps program, const pte_operands *operands,
+                            pte_needs *out);
 
-/* Makes an engine in `memory` (64-byte aligned); it lives there until that memory is used
- * otherwise. */
-pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_operands *operands,
-                            void *memory);
+/* Makes an engine in `kept` from shapes and types: operands need no address. */
+void pte_engine_keep(const pte_call *call, pte_steps program, const pte_operands *operands,
+                     void *kept);
+
+/* Readies it for a run with these operands. */
+pte_engine *pte_engine_open(const pte_call *call, const pte_operands *operands, void *kept,
+                            void *scratch);
 
 /* Runs elements begin .. end on thread `thread`, or fewer where the run is to end; a fault is kept
  * in the engine. It looks at the watch once in PTE_CHUNK steps of its own: callers count many small

@@ -10,7 +10,8 @@ typedef struct pte_walk {
   unsigned char *data; /* NULL: an output that is not wanted */
   pte_rows rows;
   uint8_t dtype, element_bytes;
-  bool direct; /* one row of step 1 whose elements are the register's: no copy */
+  bool even;   /* one row of step 1 whose elements are the register's */
+  bool direct; /* it is, and may be read or written in place: no copy */
 } pte_walk;
 
 #endif

@@ -132,8 +132,8 @@ static pte_status close(const trees *t) {
                          3 * (int64_t)at, once(node) >> 1, t->features - 1);
 }
 
-static pte_status tree_ensemble_scratch(const pte_call *call, uint64_t *out_bytes) {
-  return pte_mul(call->threads, sizeof(int64_t), out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+static pte_status tree_ensemble_needs(const pte_call *call, pte_needs *out) {
+  return pte_mul(call->threads, sizeof(int64_t), &out->scratch) ? PTE_OK : PTE_NO_MEMORY;
 }
 
 static pte_status tree_ensemble_run(const pte_call *call) {
@@ -157,5 +157,5 @@ static pte_status tree_ensemble_run(const pte_call *call) {
   return pte_call_ended(call) ? PTE_CANCELLED : close(&t);
 }
 
-const pte_kernel pte_tree_ensemble_kernel = {.scratch = tree_ensemble_scratch,
+const pte_kernel pte_tree_ensemble_kernel = {.needs = tree_ensemble_needs,
                                              .run = tree_ensemble_run};

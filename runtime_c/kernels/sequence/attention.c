@@ -128,12 +128,13 @@ static uint64_t tiles_of(const pte_attention *a) {
   return a->shared ? (uint64_t)(items_of(a) * WAVE * a->strips * a->slot) : 0;
 }
 
-static pte_status attention_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status attention_needs(const pte_call *call, pte_needs *out) {
   pte_attention a = plan(call);
   uint64_t bytes, more = tiles_of(&a);
   PTE_TRY(scratch_of(&a, &bytes));
   if (a.shared) more += (uint64_t)(items_of(&a) * 2 * (a.rows_per_item + LANES));
-  return pte_mul(bytes, call->threads, &bytes) && pte_add(bytes, more * sizeof(float), out_bytes)
+  return pte_mul(bytes, call->threads, &bytes) &&
+                 pte_add(bytes, more * sizeof(float), &out->scratch)
              ? PTE_OK
              : PTE_NO_MEMORY;
 }
@@ -193,4 +194,4 @@ static pte_status attention_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_attention_kernel = {.scratch = attention_scratch, .run = attention_run};
+const pte_kernel pte_attention_kernel = {.needs = attention_needs, .run = attention_run};

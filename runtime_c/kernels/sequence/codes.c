@@ -15,9 +15,9 @@ static uint32_t top_of(const float *x, int64_t count) {
   return top;
 }
 
-static pte_status codes_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status codes_needs(const pte_call *call, pte_needs *out) {
   const pte_tensor *x = call->in[0];
-  *out_bytes = (uint64_t)x->shape[x->rank - 1] * sizeof(float);
+  out->scratch = (uint64_t)x->shape[x->rank - 1] * sizeof(float);
   return PTE_OK;
 }
 
@@ -41,4 +41,4 @@ static pte_status codes_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_codes_kernel = {.scratch = codes_scratch, .run = codes_run};
+const pte_kernel pte_codes_kernel = {.needs = codes_needs, .run = codes_run};

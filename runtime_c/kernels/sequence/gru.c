@@ -81,4 +81,4 @@ static pte_status gru_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_gru_kernel = {.scratch = pte_recurrence_scratch, .run = gru_run};
+const pte_kernel pte_gru_kernel = {.needs = pte_recurrence_needs, .run = gru_run};

@@ -55,4 +55,4 @@ static pte_status lstm_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_lstm_kernel = {.scratch = pte_recurrence_scratch, .run = lstm_run};
+const pte_kernel pte_lstm_kernel = {.needs = pte_recurrence_needs, .run = lstm_run};

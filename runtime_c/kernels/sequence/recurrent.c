@@ -6,12 +6,12 @@
 
 static int64_t pad_panel(int64_t n) { return (n + PTE_PANEL - 1) / PTE_PANEL * PTE_PANEL; }
 
-pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes) {
+pte_status pte_recurrence_needs(const pte_call *call, pte_needs *out) {
   const pte_tensor *gates = call->in[0], *w = call->in[1];
   uint64_t floats = (uint64_t)pad_panel(w->shape[0]);
   if (!pte_add(floats, 3 * (uint64_t)pad_panel(w->shape[1]), &floats)) return PTE_NO_MEMORY;
   if (!pte_mul(floats, (uint64_t)gates->shape[1], &floats)) return PTE_NO_MEMORY;
-  return pte_mul(floats, sizeof(float), out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+  return pte_mul(floats, sizeof(float), &out->scratch) ? PTE_OK : PTE_NO_MEMORY;
 }
 
 void pte_recurrence_functions(pte_recurrence *r, pte_range activations, pte_range parameters) {

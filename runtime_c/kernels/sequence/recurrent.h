@@ -28,7 +28,7 @@ typedef struct pte_recurrence {
 } pte_recurrence;
 
 /* Bytes of scratch: rows of products and three states. */
-pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes);
+pte_status pte_recurrence_needs(const pte_call *call, pte_needs *out);
 
 /* Fills in shapes, scratch and the first state. `pace` outlives it. PTE_BAD_DATA: a count is not in
  * 0..t; PTE_CANCELLED: the run is to end. */

@@ -30,4 +30,4 @@ static pte_status rnn_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_rnn_kernel = {.scratch = pte_recurrence_scratch, .run = rnn_run};
+const pte_kernel pte_rnn_kernel = {.needs = pte_recurrence_needs, .run = rnn_run};

@@ -160,9 +160,10 @@ PTE_NATIVE(jlongArray, sessionPrepare), jlong handle, jobjectArray shapes, jobje
   pte_host_free(rows);
   if (!made) return NULL;
   const jlong told[] = {(jlong)sizes.arena_bytes, (jlong)sizes.planned_bytes,
-                        (jlong)sizes.scratch_bytes, (jlong)sizes.state_bytes};
-  jlongArray out = (*env)->NewLongArray(env, 4);
-  if (out != NULL) (*env)->SetLongArrayRegion(env, out, 0, 4, told);
+                        (jlong)sizes.scratch_bytes, (jlong)sizes.state_bytes,
+                        (jlong)sizes.kept_bytes};
+  jlongArray out = (*env)->NewLongArray(env, 5);
+  if (out != NULL) (*env)->SetLongArrayRegion(env, out, 0, 5, told);
   return out;
 }
 
