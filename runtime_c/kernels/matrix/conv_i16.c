@@ -18,8 +18,10 @@
 enum {
 #ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory */
   BLOCK_WORDS = 512,
+  KEEPS = 0,
 #else
   BLOCK_WORDS = 131072, /* of a block's rows, about */
+  KEEPS = 1,            /* columns of all panels */
 #endif
   BLOCK_ROWS = 192,
   EXACT_QUADS = 127, /* whose products int32 holds, any of them */
@@ -38,10 +40,14 @@ typedef struct conv_i16_plan {
   size_t block_rows, row_blocks, column_blocks;
   size_t row; /* elements between rows of a block */
   bool in_place, depthwise;
-  uint64_t share_bytes; /* a thread's */
-  uint64_t weight_bytes,
-      column_bytes; /* depthwise: they, and a pixel of zeros, before the shares */
+  uint64_t share_bytes;                /* a thread's */
+  uint64_t weight_bytes, column_bytes; /* kept behind the plan, columns first */
+  uint64_t zeros_bytes;                /* depthwise: a pixel of x_zero, before the shares */
 } conv_i16_plan;
+
+static pte_rescale_columns *kept_columns(const conv_i16_plan *p) {
+  return (pte_rescale_columns *)(void *)((char *)p->call->kept + PTE_KEPT_BYTES(*p));
+}
 
 static bool plan_of(const pte_call *call, conv_i16_plan *p) {
   const pte_conv_i16_attrs *a = call->attrs;
@@ -64,8 +70,8 @@ static bool plan_of(const pte_call *call, conv_i16_plan *p) {
     p->channels = p->groups, p->groups = 1;
     p->share_bytes = (p->depth + 1) * sizeof(int16_t *) / 64 * 64 + 64;
     p->column_bytes = blocks * (PTE_BLOCK_I16 / PTE_PANEL) * sizeof(pte_rescale_columns);
-    p->column_bytes += blocks * PTE_BLOCK_I16 * sizeof(int16_t); /* the pixel */
     return pte_align(p->column_bytes, 64, &p->column_bytes) &&
+           pte_mul(blocks, PTE_BLOCK_I16 * sizeof(int16_t), &p->zeros_bytes) &&
            pte_mul(blocks, (p->depth + 1) / 2 * 2 * PTE_BLOCK_I16 * sizeof(int16_t),
                    &p->weight_bytes);
   }
@@ -84,7 +90,9 @@ static bool plan_of(const pte_call *call, conv_i16_plan *p) {
   p->column_blocks =
       pte_most(1, pte_least(pte_ceil_div(p->panels, PTE_BESIDE),
                             pte_ceil_div(wanted, pte_most(1, p->row_blocks * p->groups))));
-  return pte_mul(p->row * sizeof(int16_t), p->in_place ? 0 : p->block_rows, &p->share_bytes) &&
+  return pte_mul(KEEPS ? p->panels : 0, p->groups * sizeof(pte_rescale_columns),
+                 &p->column_bytes) &&
+         pte_mul(p->row * sizeof(int16_t), p->in_place ? 0 : p->block_rows, &p->share_bytes) &&
          pte_align(p->share_bytes, 64, &p->share_bytes);
 }
 
@@ -149,7 +157,8 @@ static void panels_open(const conv_i16_plan *p, size_t group, size_t panel, pane
   for (size_t i = 0; i < s->count; i++) {
     const size_t column = s->column + i * PTE_PANEL;
     pte_rescale_columns *c = &s->columns[i];
-    columns_read(p, group * p->columns + column, pte_least(PTE_PANEL, p->columns - column), c);
+    if (KEEPS) *c = kept_columns(p)[group * p->panels + panel + i];
+    else columns_read(p, group * p->columns + column, pte_least(PTE_PANEL, p->columns - column), c);
     if (!p->attrs->wide) memcpy(s->start[i], c->bias, sizeof c->bias);
   }
   if (s->count < p->kernel->most_panels) s->columns[1] = s->columns[0];
@@ -340,19 +349,19 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   }
 }
 
-static pte_status run_depthwise(conv_i16_plan *p, pte_pace *pace) {
-  char *scratch = p->call->scratch;
-  pte_rescale_columns *columns = (void *)(scratch + p->weight_bytes);
-  int16_t *zeros =
-      (void *)(columns + pte_ceil_div(p->channels, PTE_BLOCK_I16) * PTE_BLOCK_I16 / PTE_PANEL);
+static const int16_t *kept_weights(const conv_i16_plan *p) {
+  return (const int16_t *)(const void *)((char *)kept_columns(p) + p->column_bytes);
+}
+
+static pte_status run_depthwise(const conv_i16_plan *p, pte_pace *pace) {
+  int16_t *zeros = p->call->scratch;
   depthwise_run r = {
       .plan = p,
-      .taps = {columns, (const int16_t *)(const void *)scratch, p->depth, p->channels},
+      .taps = {kept_columns(p), kept_weights(p), p->depth, p->channels},
       .zeros = zeros,
-      .shares = scratch + p->weight_bytes + p->column_bytes
+      .shares = (char *)zeros + p->zeros_bytes
   };
   const pte_conv_gather gather = gather_of(p);
-  if (!weights_fill(p, pace, (void *)scratch, columns)) return PTE_CANCELLED;
   for (size_t c = 0, some; c < p->channels; c += some) {
     some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), 1, 1);
     if (some == 0) return PTE_CANCELLED;
@@ -368,26 +377,57 @@ static pte_status run_depthwise(conv_i16_plan *p, pte_pace *pace) {
 static pte_status conv_i16_needs(const pte_call *call, pte_needs *out) {
   conv_i16_plan p;
   const bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, &out->scratch) &&
-                    pte_add(out->scratch, p.weight_bytes, &out->scratch) &&
-                    pte_add(out->scratch, p.column_bytes, &out->scratch);
+                    pte_add(out->scratch, p.zeros_bytes, &out->scratch) &&
+                    pte_add(p.weight_bytes, p.column_bytes, &out->kept) &&
+                    pte_add(out->kept, PTE_KEPT_BYTES(p), &out->kept);
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static pte_status conv_i16_run(const pte_call *call) {
-  conv_i16_plan p;
+static pte_status check_shifts(const pte_call *call, pte_pace *pace) {
   const int8_t *shift = call->in[4]->data;
-  pte_pace pace = pte_call_pace(call);
-  if (!plan_of(call, &p)) return PTE_NO_MEMORY;
   for (int64_t n = 0, end = 0, all = call->in[4]->shape[0]; n < all; n++) {
-    if (n == end && (end += pte_pace_take(&pace, all - n, 1, 1)) == n) return PTE_CANCELLED;
+    if (n == end && (end += pte_pace_take(pace, all - n, 1, 1)) == n) return PTE_CANCELLED;
     if (shift[n] < PTE_SHIFT_LEAST || shift[n] > PTE_SHIFT_MOST)
       return pte_kernel_fail(call, PTE_BAD_DATA, "shift out of range", 4, n, shift[n],
                              PTE_SHIFT_MOST);
   }
-  if (p.rows == 0 || p.columns == 0) return PTE_OK;
-  if (p.depthwise) return run_depthwise(&p, &pace);
-  pte_parallel(call, p.groups * p.row_blocks * p.column_blocks, 1, conv_i16_task, &p);
   return PTE_OK;
 }
 
-const pte_kernel pte_conv_i16_kernel = {.needs = conv_i16_needs, .run = conv_i16_run};
+static bool columns_keep(const conv_i16_plan *p, pte_pace *pace) {
+  pte_rescale_columns *c = kept_columns(p);
+  for (size_t group = 0; KEEPS && group < p->groups; group++)
+    for (size_t column = 0; column < p->columns; column += PTE_PANEL, c++) {
+      if (!pte_pace_go(pace, 4 * PTE_PANEL)) return false;
+      columns_read(p, group * p->columns + column, pte_least(PTE_PANEL, p->columns - column), c);
+    }
+  return true;
+}
+
+static pte_status conv_i16_keep(const pte_call *call) {
+  conv_i16_plan *p = call->kept;
+  pte_pace pace = pte_call_pace(call);
+  if (!plan_of(call, p)) return PTE_NO_MEMORY;
+  PTE_TRY(check_shifts(call, &pace));
+  if (p->rows == 0 || p->columns == 0) return PTE_OK;
+  pte_rescale_columns *columns = kept_columns(p);
+  const bool kept =
+      p->depthwise ? weights_fill(p, &pace, (void *)((char *)columns + p->column_bytes), columns)
+                   : columns_keep(p, &pace);
+  return kept ? PTE_OK : PTE_CANCELLED;
+}
+
+static pte_status conv_i16_run(const pte_call *call) {
+  conv_i16_plan *p = call->kept;
+  pte_pace pace = pte_call_pace(call);
+  p->call = call;
+  if (p->rows == 0 || p->columns == 0) return PTE_OK;
+  if (p->depthwise) return run_depthwise(p, &pace);
+  pte_parallel(call, p->groups * p->row_blocks * p->column_blocks, 1, conv_i16_task, p);
+  return PTE_OK;
+}
+
+const pte_kernel pte_conv_i16_kernel = {.needs = conv_i16_needs,
+                                        .keep = conv_i16_keep,
+                                        .run = conv_i16_run,
+                                        .reads = 0x1e /* all but x */};

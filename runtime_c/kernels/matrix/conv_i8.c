@@ -80,14 +80,15 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   p->zeros = p->kernel->settle != NULL;
   p->peaks = pte_peaks_count(p->kernel, p->quads);
   plan_blocks(p, call->threads);
-  p->kept_bytes = 0;
-  if (!SMALL && p->row_blocks > 1 && p->groups == 1 && p->peaks == 0 &&
-      !(pte_mul(p->panels, sizeof(pte_rescale_columns) + 1, &p->kept_bytes) &&
-        pte_align(p->kept_bytes, 64, &p->kept_bytes)))
-    return false;
-  return pte_align(p->depth, 64, &p->line_bytes) &&
+  const bool settles = p->row_blocks > 1 && p->groups == 1; /* more than once, of some variants */
+  return pte_mul(SMALL ? 0 : p->panels, p->groups * sizeof(pte_rescale_columns),
+                 &p->column_bytes) &&
+         pte_mul(SMALL || !settles ? 0 : p->panels, sizeof(pte_rescale_columns) + 1,
+                 &p->settled_bytes) &&
+         pte_align(p->settled_bytes, 64, &p->settled_bytes) &&
+         pte_align(p->depth, 64, &p->line_bytes) &&
          pte_mul(rows, p->block_rows + 1 + (p->peaks != 0), &rows) && pte_align(rows, 64, &rows) &&
-         pte_add(rows, p->kept_bytes, &rows) &&
+         pte_add(rows, p->settled_bytes, &rows) &&
          pte_add(rows, p->line_bytes + HEAD_BYTES, &p->share_bytes);
 }
 
@@ -182,35 +183,51 @@ void pte_conv_i8_columns(const pte_conv_i8_plan *p, size_t column, size_t count,
 typedef struct panel_set {
   size_t column, count; /* of the first panel; panels */
   const int8_t *codes;
-  pte_rescale_columns own[PTE_BESIDE], *columns;
+  const pte_rescale_columns *columns;
+  pte_rescale_columns own[PTE_BESIDE];
+  int32_t *bias; /* of the columns, where the variant settles them */
   bool narrow;
-  size_t zeros; /* as in the plan, where columns are new */
+  size_t zeros; /* as in the plan, where columns are not settled */
   uint32_t *pairs;
   pte_tile_i8 tile; /* what is the same for all rows */
   _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
 } panel_set;
 
-/* What a thread keeps of its first block: columns, and which panels they are there of. */
-static pte_rescale_columns *kept_of(const pte_conv_i8_plan *p, char *share) {
-  return (void *)(share + p->share_bytes - p->kept_bytes);
+/* Columns that a thread has settled with its first block, and which panels they are there of. */
+static pte_rescale_columns *settled_of(const pte_conv_i8_plan *p, char *share) {
+  return (void *)(share + p->share_bytes - p->settled_bytes);
 }
 static char *there_of(const pte_conv_i8_plan *p, char *share) {
-  return (char *)(kept_of(p, share) + p->panels);
+  return (char *)(settled_of(p, share) + p->panels);
 }
 
-static void columns_open(const pte_conv_i8_plan *p, size_t group, size_t panel, char *share,
-                         panel_set *set) {
-  char *there = SMALL || p->kept_bytes == 0 ? NULL : there_of(p, share) + panel;
-  set->columns = there == NULL ? set->own : kept_of(p, share) + panel;
-  set->zeros = p->zeros;
+/* Columns of the set's own: of a variant that settles them, or of a build that keeps none. */
+static pte_rescale_columns *columns_own(const pte_conv_i8_plan *p, size_t group, size_t panel,
+                                        char *share, panel_set *set) {
+  char *there = p->settled_bytes == 0 ? NULL : there_of(p, share) + panel;
+  pte_rescale_columns *own = there == NULL ? set->own : settled_of(p, share) + panel;
   if (there != NULL && *there != 0) set->zeros = 0;
+  else if (!SMALL)
+    memcpy(own, pte_conv_i8_kept_columns(p) + group * p->panels + panel, set->count * sizeof *own);
   else
     for (size_t i = 0; i < set->count; i++) {
       const size_t column = set->column + i * PTE_PANEL;
       pte_conv_i8_columns(p, group * p->columns + column, pte_least(PTE_PANEL, p->columns - column),
-                          set->columns + i);
+                          own + i);
     }
   if (there != NULL) *there = 1;
+  return own;
+}
+
+static void columns_open(const pte_conv_i8_plan *p, size_t group, size_t panel, char *share,
+                         panel_set *set) {
+  set->zeros = p->zeros, set->bias = NULL;
+  if (!SMALL && p->zeros == 0) {
+    set->columns = pte_conv_i8_kept_columns(p) + group * p->panels + panel;
+  } else {
+    pte_rescale_columns *own = columns_own(p, group, panel, share, set);
+    set->columns = own, set->bias = own->bias;
+  }
   set->narrow = true;
   for (size_t i = 0; i < set->count; i++) set->narrow = set->narrow && set->columns[i].narrow;
 }
@@ -269,7 +286,6 @@ static bool tile_parts(const pte_conv_i8_plan *p, pte_pace *pace, panel_set *set
   static const int32_t nothing[PTE_PANEL];
   void (*wide)(const int32_t *, const pte_rescale_columns *, size_t, int8_t *) =
       p->kernel->wide != NULL ? p->kernel->wide : pte_rescale_row;
-  int32_t *bias = set->columns[0].bias;
   if (settle) t.start = nothing, t.start_panel = 0;
   for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
     t.quads = pte_least(p->quads - q, PTE_TILE_QUADS);
@@ -281,7 +297,7 @@ static bool tile_parts(const pte_conv_i8_plan *p, pte_pace *pace, panel_set *set
     t.start = set->sum[0], t.start_row = set->count * PTE_PANEL, t.start_panel = PTE_PANEL;
   }
   if (settle) {
-    p->kernel->settle(rows--, set->count, bias, set->tile.start_panel, set->sum);
+    p->kernel->settle(rows--, set->count, set->bias, set->tile.start_panel, set->sum);
     t.start += set->count * PTE_PANEL, t.quads = 0, t.columns = set->columns;
     if (set->narrow && rows > 0) p->kernel->tile(rows, set->count, &t);
   }
@@ -381,9 +397,9 @@ static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t threa
 static pte_status conv_i8_needs(const pte_call *call, pte_needs *out) {
   pte_conv_i8_plan p;
   bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, &out->scratch) &&
-              pte_add(out->scratch, p.weight_bytes, &out->scratch) &&
-              pte_add(out->scratch, p.column_bytes, &out->scratch) &&
-              (!p.depthwise || pte_add(out->scratch, p.line_bytes, &out->scratch));
+              (!p.depthwise || pte_add(out->scratch, p.line_bytes, &out->scratch)) &&
+              pte_add(p.weight_bytes, p.column_bytes, &out->kept) &&
+              pte_add(out->kept, PTE_KEPT_BYTES(p), &out->kept);
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
@@ -397,26 +413,54 @@ static bool shifts_fine(const int8_t *shift) {
           ones << 7) == 0;
 }
 
-static pte_status conv_i8_run(const pte_call *call) {
-  pte_conv_i8_plan p;
+static pte_status check_shifts(const pte_call *call, pte_pace *pace) {
   const int8_t *shift = call->in[4]->data;
-  pte_pace pace = pte_call_pace(call);
-  if (!plan_of(call, &p)) return PTE_NO_MEMORY;
   for (int64_t n = 0, end = 0, all = call->in[4]->shape[0]; n < all; n++) {
-    if (n == end && (end += pte_pace_take(&pace, all - n, 1, 8)) == n) return PTE_CANCELLED;
+    if (n == end && (end += pte_pace_take(pace, all - n, 1, 8)) == n) return PTE_CANCELLED;
     if (!SMALL && n + 8 <= end && shifts_fine(shift + n)) n += 7;
     else if (shift[n] < PTE_SHIFT_LEAST || shift[n] > PTE_SHIFT_MOST)
       return pte_kernel_fail(call, PTE_BAD_DATA, "shift out of range", 4, n, shift[n],
                              PTE_SHIFT_MOST);
   }
-  if (p.rows == 0 || p.columns == 0) return PTE_OK;
-  if (p.depthwise) return pte_conv_i8_depthwise(&p, &pace);
-  for (uint32_t i = 0; i < call->threads; i++) {
-    *share_of(&p, i) = SIZE_MAX;
-    if (!SMALL && p.kept_bytes != 0) memset(there_of(&p, (char *)share_of(&p, i)), 0, p.panels);
-  }
-  pte_parallel(call, p.groups * p.row_blocks * p.column_blocks, 1, conv_i8_task, &p);
   return PTE_OK;
 }
 
-const pte_kernel pte_conv_i8_kernel = {.needs = conv_i8_needs, .run = conv_i8_run};
+/* Columns of all panels. */
+static bool columns_keep(const pte_conv_i8_plan *p, pte_pace *pace) {
+  pte_rescale_columns *c = pte_conv_i8_kept_columns(p);
+  for (size_t group = 0; !SMALL && group < p->groups; group++)
+    for (size_t column = 0; column < p->columns; column += PTE_PANEL, c++) {
+      if (!pte_pace_go(pace, 4 * PTE_PANEL)) return false;
+      pte_conv_i8_columns(p, group * p->columns + column, pte_least(PTE_PANEL, p->columns - column),
+                          c);
+    }
+  return true;
+}
+
+static pte_status conv_i8_keep(const pte_call *call) {
+  pte_conv_i8_plan *p = call->kept;
+  pte_pace pace = pte_call_pace(call);
+  if (!plan_of(call, p)) return PTE_NO_MEMORY;
+  PTE_TRY(check_shifts(call, &pace));
+  if (p->rows == 0 || p->columns == 0) return PTE_OK;
+  const bool kept = p->depthwise ? pte_conv_i8_depthwise_keep(p, &pace) : columns_keep(p, &pace);
+  return kept ? PTE_OK : PTE_CANCELLED;
+}
+
+static pte_status conv_i8_run(const pte_call *call) {
+  pte_conv_i8_plan *p = call->kept;
+  p->call = call;
+  if (p->rows == 0 || p->columns == 0) return PTE_OK;
+  if (p->depthwise) return pte_conv_i8_depthwise(p);
+  for (uint32_t i = 0; i < call->threads; i++) {
+    *share_of(p, i) = SIZE_MAX;
+    if (!SMALL && p->settled_bytes != 0) memset(there_of(p, (char *)share_of(p, i)), 0, p->panels);
+  }
+  pte_parallel(call, p->groups * p->row_blocks * p->column_blocks, 1, conv_i8_task, p);
+  return PTE_OK;
+}
+
+const pte_kernel pte_conv_i8_kernel = {.needs = conv_i8_needs,
+                                       .keep = conv_i8_keep,
+                                       .run = conv_i8_run,
+                                       .reads = 0x1e /* all but x */};

@@ -1,5 +1,5 @@
 /* conv_i8 of groups of one channel and one column each: channels are multiplied as they lie in a
- * pixel, 64 at a time, by weights that are laid out for that once a run. */
+ * pixel, 64 at a time, by weights that are laid out for that. */
 #include "kernels/matrix/conv_i8_depthwise.h"
 
 #include "core/integer.h"
@@ -36,21 +36,25 @@ bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p) {
 typedef struct depthwise_run {
   const pte_conv_i8_plan *plan;
   pte_taps_i8 taps;
-  pte_rescale_columns *columns; /* those of taps */
-  const int8_t *zeros;          /* a pixel of x_zero */
+  const int8_t *zeros; /* a pixel of x_zero */
   char *shares;
 } depthwise_run;
 
-/* Of channels first .. end; first is a multiple of SET. */
-static bool weights_fill(const depthwise_run *r, pte_pace *pace, size_t first, size_t end) {
-  const pte_conv_i8_plan *p = r->plan;
-  for (size_t c = first; c < end; c += SET) {
+static pte_taps_i8 taps_of(const pte_conv_i8_plan *p) {
+  pte_rescale_columns *columns = pte_conv_i8_kept_columns(p);
+  return (pte_taps_i8){p->depth, p->channels, columns, (char *)columns + p->column_bytes, p->walk};
+}
+
+bool pte_conv_i8_depthwise_keep(const pte_conv_i8_plan *p, pte_pace *pace) {
+  const pte_taps_i8 taps = taps_of(p);
+  pte_rescale_columns *columns = pte_conv_i8_kept_columns(p);
+  for (size_t c = 0; c < p->channels; c += SET) {
     const size_t count = pte_least(SET, p->channels - c);
     if (!pte_pace_go(pace, (int64_t)((p->depth + 4) * SET))) return false;
     for (size_t i = 0; i < SET; i += PTE_PANEL)
       pte_conv_i8_columns(p, c + i, i < count ? pte_least(PTE_PANEL, count - i) : 0,
-                          &r->columns[(c + i) / PTE_PANEL]);
-    p->pixels->lay(&r->taps, c, count, (const int8_t *)p->call->in[1]->data + c * 4 * p->quads);
+                          &columns[(c + i) / PTE_PANEL]);
+    p->pixels->lay(&taps, c, count, (const int8_t *)p->call->in[1]->data + c * 4 * p->quads);
   }
   return true;
 }
@@ -163,33 +167,23 @@ static void sets_task(void *context, size_t begin, size_t end, uint32_t thread) 
   (void)thread;
   for (size_t i = begin; i < end; i += GROUP) {
     const size_t first = i * SET, last = pte_least(p->channels, pte_least(end, i + GROUP) * SET);
-    if (!weights_fill(r, &pace, first, last)) return;
     if (!walk_lines(r, &pace, 0, lines, first, last)) return;
   }
 }
 
-pte_status pte_conv_i8_depthwise(const pte_conv_i8_plan *p, pte_pace *pace) {
-  char *scratch = p->call->scratch;
-  pte_rescale_columns *columns = (void *)(scratch + p->weight_bytes);
-  int8_t *zeros = (int8_t *)scratch + p->weight_bytes + p->column_bytes;
+pte_status pte_conv_i8_depthwise(const pte_conv_i8_plan *p) {
+  int8_t *zeros = p->call->scratch;
   depthwise_run r = {
-      .plan = p,
-      .taps = {p->depth, p->channels, columns, scratch, p->walk},
-      .columns = columns,
-      .zeros = zeros,
-      .shares = (char *)zeros + p->line_bytes
-  };
+      .plan = p, .taps = taps_of(p), .zeros = zeros, .shares = (char *)zeros + p->line_bytes};
   const size_t line = (size_t)p->w.axis[2].out, sets = pte_ceil_div(p->channels, SET);
   const size_t threads = p->call->threads;
-  if (!pte_row_move(pace, zeros, 1, &(int8_t){(int8_t)p->attrs->x_zero}, 0, (int64_t)p->channels,
+  pte_pace pace = pte_call_pace(p->call);
+  if (!pte_row_move(&pace, zeros, 1, &(int8_t){(int8_t)p->attrs->x_zero}, 0, (int64_t)p->channels,
                     1))
     return PTE_CANCELLED;
-  if (WALKS && p->walk && sets >= MANY_SETS * threads) {
+  if (WALKS && p->walk && sets >= MANY_SETS * threads)
     pte_parallel(p->call, sets, pte_ceil_div(sets, threads), sets_task, &r);
-    return PTE_OK;
-  }
-  if (!weights_fill(&r, pace, 0, p->channels)) return PTE_CANCELLED;
-  if (WALKS && p->walk)
+  else if (WALKS && p->walk)
     pte_parallel(p->call, p->rows / line, 1 + LINE_WORK / (line * p->channels + 1), walk_task, &r);
   else
     pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,

@@ -1,4 +1,6 @@
-/* How a convolution of static int8 is divided, and what conv_i8.c gives conv_i8_depthwise.c. */
+/* How a convolution of static int8 is divided, and what conv_i8.c gives conv_i8_depthwise.c. The
+ * plan is what its kernel keeps; behind it are the columns of all panels, and where it is depthwise
+ * the weights as variants take them. */
 #ifndef PTE_CONV_I8_PLAN_H
 #define PTE_CONV_I8_PLAN_H
 
@@ -30,9 +32,14 @@ typedef struct pte_conv_i8_plan {
   bool depthwise;
   bool walk; /* depthwise, and the variant takes lines of windows of 3 by 3 */
   size_t row_bytes;
-  uint64_t line_bytes, kept_bytes, share_bytes; /* kept: of columns, 0: none are */
-  uint64_t weight_bytes, column_bytes; /* depthwise: they and a line in front of the shares */
+  uint64_t line_bytes, share_bytes; /* depthwise: a line is in front of the shares */
+  uint64_t settled_bytes;           /* of a share: columns after `settle`; 0: they are not kept */
+  uint64_t weight_bytes, column_bytes; /* behind the plan, columns first; 0: it has none */
 } pte_conv_i8_plan;
+
+static inline pte_rescale_columns *pte_conv_i8_kept_columns(const pte_conv_i8_plan *p) {
+  return (pte_rescale_columns *)(void *)((char *)p->call->kept + PTE_KEPT_BYTES(*p));
+}
 
 /* Columns `column` .. + `count` of all groups. */
 void pte_conv_i8_columns(const pte_conv_i8_plan *p, size_t column, size_t count,
