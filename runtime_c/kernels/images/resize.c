@@ -61,44 +61,59 @@ static pte_status resize_check(const pte_call *call) {
   return PTE_OK;
 }
 
-/* Takes `count` elements from the scratch at `*at`; base NULL: only counts. */
+/* Takes `count` elements from the memory at `base`, from `*at` on; base NULL: only counts. */
 static bool take(char *base, uint64_t *at, uint64_t count, uint64_t element_bytes, void **out) {
   uint64_t bytes;
   if (out != NULL) *out = base == NULL ? NULL : base + *at;
   return pte_mul(count, element_bytes, &bytes) && pte_add(*at, bytes, at) && pte_align(*at, 64, at);
 }
 
-/* Lays the tables and the values between the passes out in scratch. */
-static bool place(resize *r, char *base, uint64_t *out_bytes) {
+/* Lays the tables out in `base`. */
+static bool place_tables(resize *r, char *base, uint64_t *out_bytes) {
+  uint64_t at = 0;
+  for (unsigned i = r->axes; i-- > 0;) {
+    uint64_t out = (uint64_t)r->axis[i].out, all;
+    if (r->axis[i].identity) continue;
+    if (!pte_mul((uint64_t)r->tap_count[i], out, &all) ||
+        !take(base, &at, all, sizeof(int64_t), (void **)&r->taps[i].index) ||
+        !take(base, &at, all, sizeof(float), (void **)&r->taps[i].weight) ||
+        !take(base, &at, out, 1, (void **)&r->taps[i].outside))
+      return false;
+  }
+  *out_bytes = at;
+  return true;
+}
+
+/* Lays the values between the passes out in `base`; or, before these, a line of taps. */
+static bool place_scratch(resize *r, char *base, uint64_t *out_bytes) {
   uint64_t at = 0, longest = 0, between[2] = {0, 0}, size = 1;
   const pte_tensor *x = r->call->in[0];
   for (unsigned i = 0; i < x->rank; i++)
     if (!pte_mul(size, (uint64_t)x->shape[i], &size)) return false;
   unsigned passes = 0;
   for (unsigned i = r->axes; i-- > 0;) {
-    uint64_t taps = (uint64_t)r->tap_count[i], out = (uint64_t)r->axis[i].out, all;
+    uint64_t taps = (uint64_t)r->tap_count[i], out = (uint64_t)r->axis[i].out;
     longest = taps > longest ? taps : longest;
-    if (!pte_mul(taps, out, &all)) return false;
-    if (!take(base, &at, all, sizeof(int64_t), (void **)&r->taps[i].index)) return false;
-    if (!take(base, &at, all, sizeof(float), (void **)&r->taps[i].weight)) return false;
-    if (!take(base, &at, out, 1, (void **)&r->taps[i].outside)) return false;
     if (r->axis[i].identity || r->axis[i].in == 0) continue;
     if (!pte_mul(size / (uint64_t)r->axis[i].in, out, &size)) return false;
     if (size > between[passes % 2]) between[passes % 2] = size;
     passes++;
   }
+  r->line = (double *)(void *)base;
   bool weighted = r->attrs->mode != PTE_RESIZE_MODE_NEAREST;
   for (unsigned i = 0; i < 2 && weighted && passes > i + 1; i++)
     if (!take(base, &at, between[i], sizeof(float), (void **)&r->between[i])) return false;
-  if (!take(base, &at, longest, sizeof(double), (void **)&r->line)) return false;
-  *out_bytes = at;
+  if (!pte_mul(longest, sizeof(double), &longest)) return false;
+  *out_bytes = longest > at ? longest : at;
   return true;
 }
 
 static pte_status resize_needs(const pte_call *call, pte_needs *out) {
   resize r;
   describe(call, &r);
-  return place(&r, NULL, &out->scratch) ? PTE_OK : PTE_NO_MEMORY;
+  bool fits = place_scratch(&r, NULL, &out->scratch) && place_tables(&r, NULL, &out->kept) &&
+              pte_add(out->kept, PTE_KEPT_BYTES(resize), &out->kept);
+  return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
 /* One axis: x [outer][in][inner] to y [outer][out][inner]; items are (outer, out). */
@@ -146,11 +161,6 @@ static void run_passes(resize *r, pte_pace *pace) {
   for (unsigned i = r->axes; i-- > 0; inner *= r->axis[i].out) {
     outer /= r->axis[i].in;
     if (r->axis[i].identity) continue;
-    int64_t taps = r->axis[i].out * r->tap_count[i];
-    for (int64_t t = 0, end = 0; t < taps; t++) {
-      if (t == end && (end += pte_pace_take(pace, taps - t, 1, 1)) == t) return;
-      r->taps[i].index[t] *= inner;
-    }
     p.axis = i;
     p.inner = inner;
     p.y = --left == 0 ? y->data : r->between[done % 2];
@@ -185,25 +195,53 @@ static void nearest_task(void *context, size_t begin, size_t end, uint32_t threa
   }
 }
 
+/* Taps count elements of x, not pixels, for passes over an axis. */
+static bool scale_taps(resize *r, pte_pace *pace, unsigned axis, int64_t inner) {
+  const int64_t taps = r->axis[axis].out * r->tap_count[axis];
+  for (int64_t t = 0, end = 0; t < taps; t++) {
+    if (t == end && (end += pte_pace_take(pace, taps - t, 1, 1)) == t) return false;
+    r->taps[axis].index[t] *= inner;
+  }
+  return true;
+}
+
+static pte_status resize_keep(const pte_call *call) {
+  resize *r = call->kept;
+  uint64_t bytes;
+  describe(call, r);
+  if (!place_tables(r, (char *)call->kept + PTE_KEPT_BYTES(resize), &bytes) ||
+      !place_scratch(r, call->scratch, &bytes))
+    return PTE_NO_MEMORY;
+  if (pte_tensor_count(call->out[0]) == 0) return PTE_OK;
+  const pte_tensor *x = call->in[0];
+  int64_t inner = x->shape[r->axes + 1];
+  pte_pace pace = pte_call_pace(call);
+  for (unsigned i = r->axes; i-- > 0; inner *= r->axis[i].out) {
+    if (r->axis[i].identity) continue;
+    if (!pte_resize_find_taps(&pace, r->attrs, &r->axis[i], r->line, r->taps[i]))
+      return PTE_CANCELLED;
+    if (r->attrs->mode != PTE_RESIZE_MODE_NEAREST && !scale_taps(r, &pace, i, inner))
+      return PTE_CANCELLED;
+  }
+  return PTE_OK;
+}
+
 static pte_status resize_run(const pte_call *call) {
   const pte_tensor *x = call->in[0], *y = call->out[0];
-  if (pte_tensor_count(y) == 0) return PTE_OK;
-  resize r;
+  resize *r = call->kept;
   uint64_t bytes;
-  describe(call, &r);
-  if (!place(&r, call->scratch, &bytes)) return PTE_NO_MEMORY;
+  if (pte_tensor_count(y) == 0) return PTE_OK;
   pte_pace pace = pte_call_pace(call);
-  for (unsigned i = 0; i < r.axes; i++)
-    if (!r.axis[i].identity && !pte_resize_find_taps(&pace, r.attrs, &r.axis[i], r.line, r.taps[i]))
-      return PTE_CANCELLED;
-  if (r.attrs->mode != PTE_RESIZE_MODE_NEAREST) {
-    run_passes(&r, &pace);
+  r->call = call;
+  if (!place_scratch(r, call->scratch, &bytes)) return PTE_NO_MEMORY;
+  if (r->attrs->mode != PTE_RESIZE_MODE_NEAREST) {
+    run_passes(r, &pace);
     return PTE_OK;
   }
-  size_t pixels = (size_t)pte_tensor_span(y, 0, r.axes + 1u);
-  pte_parallel(call, pixels, pte_grain(x->shape[x->rank - 1] * 8), nearest_task, &r);
+  size_t pixels = (size_t)pte_tensor_span(y, 0, r->axes + 1u);
+  pte_parallel(call, pixels, pte_grain(x->shape[x->rank - 1] * 8), nearest_task, r);
   return PTE_OK;
 }
 
 const pte_kernel pte_resize_kernel = {
-    .check = resize_check, .needs = resize_needs, .run = resize_run};
+    .check = resize_check, .needs = resize_needs, .keep = resize_keep, .run = resize_run};
