@@ -89,6 +89,60 @@ SILU: Steps = (
     Step("div", "f32", 1, (0, 3)),
     Step("mul", "f32", 2, (1, 2)),
 )
+
+
+def gate(
+    inner: float | None = 1 / 6, low: float = 0.0, high: float = 1.0, first: str = "min"
+) -> Steps:
+    """r2 = r2 * max(min(r2 * inner + 0.5, high), low), or min(max)"""
+    limits = {"min": high, "max": low}
+    second = "max" if first == "min" else "min"
+    scaled = () if inner is None else (literal(0, inner), Step("mul", "f32", 1, (2, 0)))
+    return (
+        *scaled,
+        literal(0, 0.5),
+        Step("add", "f32", 3, (2 if inner is None else 1, 0)),
+        literal(0, limits[first]),
+        Step(first, "f32", 1, (3, 0)),
+        literal(0, limits[second]),
+        Step(second, "f32", 3, (1, 0)),
+        Step("mul", "f32", 2, (2, 3)),
+    )
+
+
+def product(
+    zeros: tuple[int | None, int | None], multiplier: int, shift: int, dtype: str, zero: int = 5
+) -> Steps:
+    """Output 0 = codes of the product of two operands' codes, as the exporter rescales it."""
+    least, most = LIMITS[dtype]
+
+    def away(operand: int, dst: int) -> Steps:
+        load = Step("load", "i64", dst, arg=operand)
+        z = zeros[operand]
+        if z is None:
+            return (load,)
+        return (load, literal(0, z, "i64"), Step("sub", "i64", dst, (dst, 0)))
+
+    return (
+        *away(0, 1),
+        *away(1, 2),
+        Step("mul", "i64", 3, (1, 2)),
+        literal(0, multiplier, "i64"),
+        Step("mul", "i64", 1, (3, 0)),
+        literal(0, (1 << (shift - 1)) - (1 << 63), "i64"),
+        Step("add", "i64", 2, (1, 0)),
+        literal(0, shift, "i64"),
+        Step("shr", "i64", 1, (2, 0)),
+        literal(0, zero - (1 << (63 - shift)), "i64"),
+        Step("add", "i64", 2, (1, 0)),
+        literal(0, least, "i64"),
+        Step("max", "i64", 1, (2, 0)),
+        literal(0, most, "i64"),
+        Step("min", "i64", 2, (1, 0)),
+        Step("store", "i64", 2, (2,)),
+    )
+
+
 # The register of x is written before the last step: not one loop.
 LOST: Steps = (*SILU[:-1], Step("abs", "f32", 2, (2,)), Step("mul", "f32", 2, (1, 2)))
 
@@ -120,6 +174,50 @@ def ties(scale: float, dtype: str) -> Array:
         half = np.random.default_rng(5).choice(half, 2000)
     near = (half * float(np.float32(scale))).astype(np.float32).view(np.int32)
     return (near[:, None] + np.arange(-3, 4, dtype=np.int32)).view(np.float32).reshape(-1)
+
+
+def pairs(dtype: str) -> list[tuple[Array, Array]]:
+    """Operands of a product: of one shape, one of them a row for all, moved in memory, one number."""
+    image, row = pixels(dtype, (2, 5, 7, 11)), codes(dtype, 300)
+    return [
+        (codes(dtype), codes(dtype)[::-1].copy()),
+        (np.broadcast_to(row[::3], (30, 100)), codes(dtype).reshape(30, 100)),
+        (image, codes(dtype, image.size).reshape(image.shape)),
+        (np.broadcast_to(row[:1], (3000,)), codes(dtype)),
+    ]
+
+
+def tables(name: str, dtype: str, outs: tuple[str, ...]) -> Case:
+    """One operand of codes, results of other types."""
+    steps = (*decoding(3, 0.02), *GELU)
+    for i, out in enumerate(outs):
+        if out in LIMITS:
+            *encoded, store = encoding(-9, 0.01, out, x=2)
+            kept = (Step("abs", "f32", 5, (2,)),)  # r2 is lost in encoding
+            steps = (
+                *steps,
+                *kept,
+                *encoded,
+                dataclasses.replace(store, arg=i),
+                Step("neg", "f32", 2, (5,)),
+            )
+        else:
+            whole = out == "i64"
+            load = (Step("load", "i64", 6, arg=0),) if whole else ()
+            steps = (
+                *steps,
+                *load,
+                Step(
+                    "store",
+                    "i64" if whole else "f32",
+                    6 if whole else 2,
+                    (6 if whole else 2,),
+                    arg=i,
+                ),
+            )
+    return dataclasses.replace(
+        case(name, [codes(dtype)], steps, outs[0]), out=[Out((3000,), out) for out in outs]
+    )
 
 
 # A power of two; others with ones in their last bits, without, and a few of what is left after the bits that codes ask for.
@@ -185,6 +283,25 @@ FORMS = [
     ),
     case("gelu", [MILD], (*LOAD, *GELU, *STORE), "f32"),
     case("silu", [MILD], (*LOAD, *SILU, *STORE), "f32"),
+    *(
+        case(f"gate_{inner}_{low}_{high}_{first}", [FLOATS], (*LOAD, *gate(inner, low, high, first), *STORE), "f32")
+        for inner in (1 / 6, None)
+        for low, high in ((0.0, 1.0), (-0.0, 6.0), (-1.0, 0.0))
+        for first in ("min", "max")
+    ),
+    *(
+        case(f"product_{dtype}_{zeros}_{shift}_{'x'.join(map(str, y.shape))}", [x, y], product(zeros, 1077954243, shift, dtype), dtype)
+        for dtype in ("i8", "u8")
+        for zeros in ((-128, 8), (None, 3), (7, None), (255, -128))
+        for shift in (33, 38, 54, 55, 32)
+        for x, y in pairs(dtype)
+    ),
+    case("product_of_words", [codes("i16"), codes("i16")[::-1]], product((0, 3), 1 << 30, 45, "i16"), "i16"),
+    *(case(f"product_by_{m}", [codes("i8"), codes("i8")[::-1]], product((3, -5), m, 40, "i8"), "i8") for m in (1, -77, (1 << 31) - 1, 1 << 31, -(1 << 31))),
+    *(
+        tables(f"tables_of_{dtype}_{'_'.join(outs)}", dtype, outs)
+        for dtype, outs in (("i8", ("i8", "f32")), ("u8", ("f32", "f16")), ("i8", ("i64", "i8")), ("i8", ("i8", "u8", "f32")), ("u8", ("f32",)))
+    ),
     case("silu_lost", [MILD], (*LOAD, *LOST, *STORE), "f32"),
     case("gelu_of_silu", [MILD], (*LOAD, *SILU, *GELU, *STORE), "f32"),
     *(

@@ -5,7 +5,12 @@
 
 #include "core/math.h"
 
-enum { PARTS = 16, NOWHERE = PTE_MAX_STEPS };
+enum {
+  PARTS = 20,
+  NOWHERE = PTE_MAX_STEPS,
+  NARROW_LEAST = 33, /* shifts for which lanes of 32 bits are enough (requantize/rescale.h) */
+  NARROW_MOST = 54
+};
 
 /* What is known of a program: the steps that made what a step reads, and how often it is read. */
 typedef struct reading {
@@ -52,9 +57,15 @@ static bool take_float(trial *t, unsigned i, float *out) {
   return true;
 }
 
-static bool take_integer(trial *t, unsigned i, int32_t *out) {
+static bool take_wide(trial *t, unsigned i, int64_t *out) {
   if (!take(t, i, PTE_STEP_LITERAL, PTE_STEP_I64)) return false;
-  int64_t value = (int64_t)t->r->source->literals[t->r->steps[i].arg];
+  *out = (int64_t)t->r->source->literals[t->r->steps[i].arg];
+  return true;
+}
+
+static bool take_integer(trial *t, unsigned i, int32_t *out) {
+  int64_t value;
+  if (!take_wide(t, i, &value)) return false;
   *out = (int32_t)value;
   return value >= -(1 << 20) && value <= 1 << 20;
 }
@@ -77,6 +88,12 @@ static bool take_with_float(trial *t, unsigned i, unsigned op, float *out, unsig
   return take(t, i, op, PTE_STEP_F32) &&
          sides(t->r, i, PTE_STEP_LITERAL, PTE_STEP_F32, &literal, out_value) &&
          take_float(t, literal, out);
+}
+static bool take_with_wide(trial *t, unsigned i, unsigned op, int64_t *out, unsigned *out_value) {
+  unsigned literal;
+  return take(t, i, op, PTE_STEP_I64) &&
+         sides(t->r, i, PTE_STEP_LITERAL, PTE_STEP_I64, &literal, out_value) &&
+         take_wide(t, literal, out);
 }
 static bool take_with_integer(trial *t, unsigned i, unsigned op, int32_t *out,
                               unsigned *out_value) {
@@ -125,6 +142,27 @@ static void find_reciprocal(pte_form *f) {
   f->rest = (float)(exact - (double)f->by);
 }
 
+/* Takes operand - zero, or an operand, which step `at` makes; `*out_load`: the step that reads it.
+ */
+static bool take_difference(trial *t, unsigned at, int32_t *out_zero, unsigned *out_load) {
+  if (is(t->r, at, PTE_STEP_SUB, PTE_STEP_I64)) {
+    if (!take(t, at, PTE_STEP_SUB, PTE_STEP_I64) || !take_integer(t, t->r->made[at][1], out_zero))
+      return false;
+    at = t->r->made[at][0];
+  }
+  *out_load = at;
+  return take(t, at, PTE_STEP_LOAD, PTE_STEP_I64) &&
+         is_code(&t->r->source->xs[t->r->steps[at].arg]) && t->r->steps[at].arg <= UINT8_MAX;
+}
+
+/* Whether nothing is stored between the first step that reads an operand and step `end`: an output
+ * may lie on an operand. */
+static bool reads_late(const reading *r, unsigned load, unsigned end) {
+  for (unsigned i = load; i < end; i++)
+    if (r->steps[i].op == PTE_STEP_STORE) return false;
+  return true;
+}
+
 /* (operand - zero) * scale; or, where step `end` is the cast, without a scale. */
 static bool find_dequantize(reading *r, unsigned end) {
   trial t = {.r = r};
@@ -136,18 +174,8 @@ static bool find_dequantize(reading *r, unsigned end) {
        !take_float(&t, literal, &f.scale) || !take(&t, cast, PTE_STEP_CAST, PTE_STEP_F32)))
     return false;
   if (r->steps[cast].b != PTE_STEP_I64 || r->forms[end].kind != PTE_FORM_STEP) return false;
-  code = r->made[cast][0];
-  if (is(r, code, PTE_STEP_SUB, PTE_STEP_I64)) {
-    unsigned zero = r->made[code][1], difference = code;
-    code = r->made[difference][0];
-    if (!take(&t, difference, PTE_STEP_SUB, PTE_STEP_I64) || !take_integer(&t, zero, &f.zero))
-      return false;
-  }
-  if (!take(&t, code, PTE_STEP_LOAD, PTE_STEP_I64) ||
-      !is_code(&r->source->xs[r->steps[code].arg]) || r->steps[code].arg > UINT8_MAX)
+  if (!take_difference(&t, r->made[cast][0], &f.zero, &code) || !reads_late(r, code, end))
     return false;
-  for (unsigned i = code; i < end; i++) /* may lie on an operand that is read later, then */
-    if (r->steps[i].op == PTE_STEP_STORE) return false;
   f.x = (uint8_t)r->steps[code].arg;
   f.dtype = r->source->xs[f.x].dtype;
   settle(r, &t, end, f);
@@ -223,6 +251,69 @@ static bool find_silu(reading *r, unsigned end) {
   return true;
 }
 
+/* x * max(min(x * inner + one, far), scale), or min(max) */
+static bool find_gate(reading *r, unsigned end) {
+  trial t = {.r = r};
+  pte_form f = {.kind = PTE_FORM_GATE, .inner = 1.0f};
+  for (f.other = 0; f.other < 2; f.other++) {
+    const unsigned last = f.other ? PTE_STEP_MIN : PTE_STEP_MAX;
+    const unsigned first = f.other ? PTE_STEP_MAX : PTE_STEP_MIN;
+    unsigned outer, inner, value, x;
+    t.count = 0;
+    if (!sides(r, end, last, PTE_STEP_F32, &outer, &x) || !take(&t, outer, last, PTE_STEP_F32) ||
+        !take_float(&t, r->made[outer][1], f.other ? &f.far : &f.scale))
+      continue;
+    inner = r->made[outer][0];
+    if (!take(&t, inner, first, PTE_STEP_F32) ||
+        !take_float(&t, r->made[inner][1], f.other ? &f.scale : &f.far) ||
+        !take_with_float(&t, r->made[inner][0], PTE_STEP_ADD, &f.one, &value))
+      continue;
+    if (value != x && !take_with_float(&t, value, PTE_STEP_MUL, &f.inner, &value)) continue;
+    if (value != x || x == NOWHERE || !holds(&t, x, end)) continue;
+    f.x = r->steps[x].dst;
+    settle(r, &t, end, f);
+    return true;
+  }
+  return false;
+}
+
+/* store min(max(((a * b * multiplier + start) shr shift) + after, least), most), where a and b are
+ * differences of codes: `start` is what rounds and -2^63, `after` the zero point and what became of
+ * that. */
+static bool find_product(reading *r, unsigned end) {
+  trial t = {.r = r};
+  pte_form f = {.kind = PTE_FORM_PRODUCT};
+  int64_t after, start, multiplier;
+  int32_t shift;
+  unsigned at = r->made[end][0], product, a, b;
+  const pte_walk *y = &r->source->outs[r->steps[end].arg];
+  if (!is_code(y) || !take_with_integer(&t, at, PTE_STEP_MIN, &f.most, &at) ||
+      !take_with_integer(&t, at, PTE_STEP_MAX, &f.least, &at) ||
+      !take_with_wide(&t, at, PTE_STEP_ADD, &after, &at) ||
+      !take(&t, at, PTE_STEP_SHR, PTE_STEP_I64) || !take_integer(&t, r->made[at][1], &shift) ||
+      !take_with_wide(&t, r->made[at][0], PTE_STEP_ADD, &start, &at) ||
+      !take_with_wide(&t, at, PTE_STEP_MUL, &multiplier, &product) ||
+      !take(&t, product, PTE_STEP_MUL, PTE_STEP_I64) ||
+      !take_difference(&t, r->made[product][0], &f.zero, &a) ||
+      !take_difference(&t, r->made[product][1], &f.other_zero, &b) ||
+      !reads_late(r, a < b ? a : b, end))
+    return false;
+  f.x = (uint8_t)r->steps[a].arg, f.other = (uint8_t)r->steps[b].arg;
+  f.dtype = r->source->xs[f.x].dtype;
+  const bool bytes = pte_dtype_bits(f.dtype) == 8 && r->source->xs[f.other].dtype == f.dtype &&
+                     pte_dtype_bits(y->dtype) == 8;
+  if (!bytes || shift < NARROW_LEAST || shift > NARROW_MOST || multiplier <= INT32_MIN ||
+      multiplier > INT32_MAX || f.zero < INT8_MIN || f.zero > UINT8_MAX ||
+      f.other_zero < INT8_MIN || f.other_zero > UINT8_MAX)
+    return false;
+  const int64_t zero = after + ((int64_t)1 << (63 - shift));
+  if (start != ((int64_t)1 << (shift - 1)) + INT64_MIN || zero < -256 || zero > 255) return false;
+  f.multiplier = (int32_t)multiplier, f.down = shift - 32;
+  f.add = (int32_t)((1 << (shift - 33)) * (2 * zero + 1));
+  settle(r, &t, end, f);
+  return true;
+}
+
 static void trace(reading *r) {
   uint16_t maker[PTE_REGISTERS];
   for (unsigned i = 0; i < PTE_REGISTERS; i++) maker[i] = NOWHERE;
@@ -245,10 +336,13 @@ void pte_forms_find(const pte_forms_source *source, pte_form *forms) {
   if (!PTE_FORMS_KEPT) return; /* nor does anybody look */
   trace(&r);
   for (unsigned i = 0; i < source->step_count; i++) {
-    if (is(&r, i, PTE_STEP_STORE, PTE_STEP_I64)) (void)(PTE_QUANTIZE_KEPT && find_quantize(&r, i));
+    if (is(&r, i, PTE_STEP_STORE, PTE_STEP_I64))
+      (void)((PTE_QUANTIZE_KEPT && find_quantize(&r, i)) ||
+             (PTE_PRODUCT_KEPT && find_product(&r, i)));
     else if (is(&r, i, PTE_STEP_MUL, PTE_STEP_F32))
       (void)((PTE_DEQUANTIZE_KEPT && find_dequantize(&r, i)) ||
-             (PTE_GELU_KEPT && find_gelu(&r, i)) || (PTE_SILU_KEPT && find_silu(&r, i)));
+             (PTE_GELU_KEPT && find_gelu(&r, i)) || (PTE_SILU_KEPT && find_silu(&r, i)) ||
+             (PTE_GATE_KEPT && find_gate(&r, i)));
   }
   for (unsigned i = 0; PTE_DEQUANTIZE_KEPT && i < source->step_count; i++)
     if (is(&r, i, PTE_STEP_CAST, PTE_STEP_F32)) find_dequantize(&r, i);

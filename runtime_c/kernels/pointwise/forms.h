@@ -13,7 +13,9 @@ typedef enum pte_form_kind {
   PTE_FORM_DEQUANTIZE, /* dst = (operand x - zero) * scale, of codes; 1: as they are */
   PTE_FORM_QUANTIZE,   /* output arg = clamp(nearest(x / scale) + zero), codes */
   PTE_FORM_GELU,       /* dst = x * half * (erf(x * inner) + one) */
-  PTE_FORM_SILU        /* dst = x * (one / (exp(-x) + one)) */
+  PTE_FORM_SILU,       /* dst = x * (one / (exp(-x) + one)) */
+  PTE_FORM_GATE,       /* dst = x * max(min(x * inner + one, far), scale): hard swish */
+  PTE_FORM_PRODUCT     /* output arg = rescaled (operand x - zero) * (operand other - other_zero) */
 } pte_form_kind;
 
 /* Forms whose steps the build has (gen/steps.h). */
@@ -24,8 +26,16 @@ typedef enum pte_form_kind {
 #define PTE_GELU_KEPT PTE_STEP_KEPT(PTE_STEP_ERF, PTE_STEP_F32)
 #define PTE_SILU_KEPT                                                                              \
   (PTE_STEP_KEPT(PTE_STEP_EXP, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_NEG, PTE_STEP_F32))
-#define PTE_WHOLE_KEPT (PTE_GELU_KEPT || PTE_SILU_KEPT) /* what may be all of a program */
-#define PTE_FORMS_KEPT (PTE_DEQUANTIZE_KEPT || PTE_QUANTIZE_KEPT || PTE_WHOLE_KEPT)
+#define PTE_GATE_KEPT                                                                              \
+  (PTE_STEP_KEPT(PTE_STEP_MIN, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_MAX, PTE_STEP_F32) &&       \
+   PTE_STEP_KEPT(PTE_STEP_ADD, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_MUL, PTE_STEP_F32))
+#define PTE_PRODUCT_KEPT                                                                           \
+  (PTE_STEP_KEPT(PTE_STEP_SHR, PTE_STEP_I64) && PTE_STEP_KEPT(PTE_STEP_MUL, PTE_STEP_I64) &&       \
+   PTE_STEP_KEPT(PTE_STEP_LOAD, PTE_STEP_I64) && PTE_STEP_KEPT(PTE_STEP_STORE, PTE_STEP_I64))
+#define PTE_WHOLE_KEPT                                                                             \
+  (PTE_GELU_KEPT || PTE_SILU_KEPT || PTE_GATE_KEPT) /* what may be all of a program */
+#define PTE_FORMS_KEPT                                                                             \
+  (PTE_DEQUANTIZE_KEPT || PTE_QUANTIZE_KEPT || PTE_PRODUCT_KEPT || PTE_WHOLE_KEPT)
 
 #ifdef PTE_SMALL_BUFFERS /* no variant there asks for `by` */
 #define PTE_RECIPROCAL_KEPT 0
@@ -35,7 +45,10 @@ typedef enum pte_form_kind {
 
 enum { PTE_PLANES = 4 };
 
-/* Of one step; `x` is a register or an operand. Codes have 8 or 16 bits.
+/* Of one step; `x` is a register or an operand. Codes have 8 or 16 bits, those of PRODUCT 8.
+ *
+ * PRODUCT is what kernels/requantize/rescale.h says of narrow columns: with v the product of both
+ * differences, code = (floor(v * multiplier / 2^32) + add) >> down, its zero point in `add`.
  *
  * QUANTIZE keeps the quotient in -far .. far. Where `by` is not 0, its code is that of
  *
@@ -52,13 +65,24 @@ enum { PTE_PLANES = 4 };
  * 2^23, whose quotients are exact both ways. */
 typedef struct pte_form {
   uint8_t kind, x, dtype; /* of codes */
-  float scale, far;
+  uint8_t other;          /* PRODUCT: an operand, of the same dtype; GATE: max comes first */
+  union {
+    struct {
+      float scale, far;
+    };
+    struct {
+      int32_t other_zero, down;
+    };
+  };
   union {
     struct {
       float inner, half, one;
     };
     struct {
       float by, rest;
+    };
+    struct {
+      int32_t multiplier, add;
     };
   };
   int32_t zero, least, most;

@@ -145,7 +145,9 @@ static bool goes(const whole_run *r, const whole_way *w, const pte_step **other)
   const pte_form *form = r->form[w->form];
   *other = r->step[w->other];
   if (load->arg != 0) load = *other, *other = r->step[w->load];
-  if ((form->kind != PTE_FORM_GELU && form->kind != PTE_FORM_SILU) || load->op != PTE_STEP_LOAD || load->arg != 0 || (*other)->op != PTE_STEP_LOAD ||
+  const bool floats =
+      form->kind == PTE_FORM_GELU || form->kind == PTE_FORM_SILU || form->kind == PTE_FORM_GATE;
+  if (!floats || load->op != PTE_STEP_LOAD || load->arg != 0 || (*other)->op != PTE_STEP_LOAD ||
       store->op != PTE_STEP_STORE || store->a != last->dst)
     return false;
   if (join == load) return form->x == load->dst;
