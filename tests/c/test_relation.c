@@ -42,6 +42,8 @@ enum { SPAN = 12 };
   R(FIRST, A, PTE_CODE_TAKE, X, Y, PTE_CODE_EQ)                                                    \
   R(EITHER, X, Y, PTE_CODE_OR, A, PTE_CODE_EQ)                                                     \
   R(OPERAND, PTE_CODE_BITS, 0, A, PTE_CODE_EQ)                                                     \
+  R(BLOCKED, PTE_CODE_BLOCK, 0, A, PTE_CODE_EQ)                                                    \
+  R(GROUPED, PTE_CODE_GROUPS, 0, A, PTE_CODE_EQ)                                                   \
   R(RESULT, PTE_CODE_BITS, 2, A, PTE_CODE_EQ)                                                      \
   R(HOLLOW, PTE_CODE_EMPTY, 0)
 
@@ -150,8 +152,9 @@ static void a_float_is_its_floor(void) {
     attrs.real = cases[i].real;
     CHECK(is(ROUNDED, cases[i].floor, 0, 0) && !is(ROUNDED, cases[i].floor + 1, 0, 0));
   }
+  const int64_t any[] = {0, 1, -1, 1ll << 62, -(1ll << 62), INT64_MIN, INT64_MAX};
   attrs.real = 0.0 / 0.0;
-  CHECK(!is(ROUNDED, 0, 0, 0));
+  for (size_t i = 0; i < sizeof any / sizeof *any; i++) CHECK(!is(ROUNDED, any[i], 0, 0));
 }
 
 static void a_word_has_no_sign(void) {
@@ -232,6 +235,14 @@ static void an_operand_is_asked_for_its_type_and_emptiness(void) {
   CHECK(holds(HOLLOW));
 }
 
+static void a_block_of_no_exponent_is_the_row_and_no_groups_are_one(void) {
+  match.operands[0] = (pte_operand){.rank = 0, .dtype = PTE_F16};
+  match.operands_bound = 1;
+  CHECK(is(BLOCKED, 0, 0, 0) && is(GROUPED, 1, 0, 0) && !is(GROUPED, 0, 0, 0));
+  match.operands[0].block = 5, match.operands[0].groups = 3;
+  CHECK(is(BLOCKED, 32, 0, 0) && is(GROUPED, 3, 0, 0));
+}
+
 static void a_result_is_accused_by_its_own_number(void) {
   match.operands[2] = (pte_operand){.rank = 0, .dtype = PTE_F16}; /* behind the one input */
   match.operands_bound = 1 << 2;
@@ -253,6 +264,7 @@ int main(void) {
   an_empty_list_gives_way_to_another();
   what_is_not_known_holds();
   an_operand_is_asked_for_its_type_and_emptiness();
+  a_block_of_no_exponent_is_the_row_and_no_groups_are_one();
   a_result_is_accused_by_its_own_number();
   return check_done();
 }

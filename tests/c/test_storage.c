@@ -35,6 +35,12 @@ static void panels_are_padded_to_steps_and_scales_to_blocks(void) {
   CHECK_EQUAL(bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_NF4, 6, 0, 16, 65), 16 * (72 / 2 + 2 * 2));
   CHECK_EQUAL(bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_NF4, 6, 0, 17, 1), 32 * (8 / 2 + 2));
   CHECK_EQUAL(bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_MXFP8, 5, 0, 16, 33), 16 * (36 + 2));
+  /* Codes of 6 bits in steps of 16, of 3 in steps of 32: a plane of their lower bits, and one more.
+   */
+  CHECK_EQUAL(bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_MXFP6, 5, 0, 16, 16), 16 * (12 + 1));
+  CHECK_EQUAL(bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_MXFP6, 5, 0, 16, 17), 16 * (24 + 1));
+  CHECK_EQUAL(bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_I3, 5, 0, 16, 32), 16 * (12 + 2));
+  CHECK_EQUAL(bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_I3, 5, 0, 16, 33), 16 * (24 + 2 * 2));
 }
 
 /* The block is the constant's, not the format's. */
