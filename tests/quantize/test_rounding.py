@@ -17,7 +17,7 @@ from pteron.quantize import statistics
 from pteron.quantize.encode import blocks, elements
 from pteron.quantize.encode.format import BlockFormat
 from pteron.quantize.encode.table import FORMATS
-from pteron.quantize.gptq import DAMP, gptq
+from pteron.quantize.gptq import DAMP, _rescaled, gptq
 from pteron.quantize.layers import layers
 from pteron.quantize.readings import reading, rows
 from pteron.quantize.recipe import recipe
@@ -101,6 +101,24 @@ def test_no_other_code_of_one_weight_is_better_after_gptq() -> None:
             other = now.astype(np.float64)
             other[i, j] = value * steps[i, j] - w[i, j]
             assert cost(other) >= least * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("name", ["nf4", "int4"])
+def test_scales_follow_each_other(name: str) -> None:
+    """The scale of a block is the best one beside those that were just chosen: less is left than before where inputs of all blocks
+    say nearly the same, and each block would take back what the ones before it have mended."""
+    fmt, rng = FORMATS[name], np.random.default_rng(21)
+    w, x = weight(6, 512)[None], np.ones((64, 512)) + 0.05 * rng.standard_normal((64, 512))
+    h, begun = (x.T @ x / len(x)).astype(np.float32)[None], blocks.encode(w[0], fmt)
+    codes, before = begun.codes.reshape(w.shape), blocks.steps(begun).reshape(1, 6, -1)
+    zero = None if begun.zero is None else begun.zero.reshape(before.shape)
+
+    def left(steps: np.ndarray) -> float:
+        zeros = None if zero is None else np.repeat(zero, fmt.block, axis=2)
+        miss = w - elements.decode(codes, fmt.element, zeros) * np.repeat(steps, fmt.block, axis=2)
+        return float(np.einsum("gni,gij,gnj->", miss.astype(np.float64), h, miss))
+
+    assert left(_rescaled(w, codes, before, zero, begun, h)) < 0.5 * left(before)
 
 
 @EACH

@@ -18,7 +18,7 @@ from pteron.export.delegates import hexagon, tosa
 from pteron.export.graph import int8 as integer
 from pteron.export.passes import run_passes
 from pteron.export.passes.int8 import integer_nodes
-from pteron.quantize.activations import grid_of
+from pteron.quantize.activations import HEADROOM, grid_of
 from pteron.quantize.quantize import is_static
 from pteron.quantize.recipe import recipe
 from pteron.schema.errors import RecipeError
@@ -108,6 +108,14 @@ def test_delegates_leave_int16_to_the_cpu(written: Path) -> None:
     for node in ours:
         for refusal in (hexagon.supports, tosa.refusal):
             assert "INT8" in str(refusal(node)) or "static" in str(refusal(node))
+
+
+def test_the_grid_of_words_ends_where_its_range_does() -> None:
+    """Below 0 there is one code more."""
+    assert (
+        grid_of(-32768.0, 1.0, 16).scale == grid_of(-1.0, 32767.0, 16).scale == np.float32(HEADROOM)
+    )
+    assert grid_of(-32767.0, 1.0, 16).scale < np.float32(HEADROOM)
 
 
 def test_grids_are_symmetric_and_twice_as_wide_as_what_samples_showed() -> None:
