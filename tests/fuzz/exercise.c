@@ -24,7 +24,8 @@ typedef struct subject {
   const void *inputs[MAX_PORTS];
   uint64_t output_bytes[MAX_PORTS];
   void *outputs[MAX_PORTS], *before[MAX_PORTS]; /* before: what the first run gave */
-  pte_memory arena;
+  pte_memory arena, state;
+  const pte_prepare_options *options;
   const fence *file;
   bool changes;  /* are made to the file between two runs and while one lasts */
   bool changing; /* the file does, whenever the library looks at the clock */
@@ -183,10 +184,15 @@ static bool run(subject *s) {
   return ok;
 }
 
-/* A run from the initial states over memory that is full of `dirt`. */
+/* A run from the initial states, prepared in memory that is full of `dirt`. */
 static bool run_over(subject *s, int dirt) {
   pte_error error = {0};
   if (s->arena.size_bytes != 0) memset(s->arena.data, dirt, s->arena.size_bytes);
+  if (failed(
+          s->result,
+          pte_session_prepare(s->session, s->options, s->arena, s->state, PTE_STATE_KEEP, &error),
+          &error))
+    return false;
   for (uint32_t i = 0; i < s->output_count; i++) memset(s->outputs[i], dirt, s->output_bytes[i]);
   if (failed(s->result, pte_session_reset(s->session, &error), &error)) return false;
   return run(s);
@@ -391,7 +397,7 @@ static void prepare_and_run(subject *s) {
     pte_memory a = {arena, (size_t)sizes.arena_bytes}, b = {state, (size_t)sizes.state_bytes};
     if (!failed(s->result, pte_session_prepare(s->session, &options, a, b, 0, &error), &error)) {
       if (s->result->stage < STAGE_PREPARED) s->result->stage = STAGE_PREPARED;
-      s->arena = a;
+      s->arena = a, s->state = b, s->options = &options;
       s->runs = take_buffers(s);
       if (s->runs) run_twice(s);
       if (s->runs && s->changes) run_changed(s);

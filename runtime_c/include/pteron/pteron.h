@@ -299,8 +299,9 @@ PTE_API PTE_CHECKED pte_status pte_prepare_size(pte_session *session,
 #define PTE_STATE_ADOPT 2
 
 /* Fixes shapes and addresses. `arena` and `state` (64-byte aligned) stay the session's until the
- * next prepare or close. `reset` is one of PTE_STATE_*. PTE_NO_MEMORY: too small, the text says how
- * much is needed; the session is unprepared then. */
+ * next prepare or close, and nobody else writes there until then: the arena holds what kernels
+ * computed from constants and sizes. `reset` is one of PTE_STATE_*. PTE_NO_MEMORY: too small, the
+ * text says how much is needed; the session is unprepared then. */
 PTE_API PTE_CHECKED pte_status pte_session_prepare(pte_session *session,
                                                    const pte_prepare_options *options,
                                                    pte_memory arena, pte_memory state, int reset,
