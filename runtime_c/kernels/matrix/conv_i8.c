@@ -80,7 +80,8 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   p->zeros = p->kernel->settle != NULL;
   p->peaks = pte_peaks_count(p->kernel, p->quads);
   plan_blocks(p, call->threads);
-  const bool settles = p->row_blocks > 1 && p->groups == 1; /* more than once, of some variants */
+  /* More than once, of some variants; peaks are those of strips that begin with a row of zeros. */
+  const bool settles = p->row_blocks > 1 && p->groups == 1 && p->peaks == 0;
   return pte_mul(SMALL ? 0 : p->panels, p->groups * sizeof(pte_rescale_columns),
                  &p->column_bytes) &&
          pte_mul(SMALL || !settles ? 0 : p->panels, sizeof(pte_rescale_columns) + 1,
