@@ -36,10 +36,10 @@ DET_KERNEL = """/* determinant: of each [n, n] matrix, by elimination without pi
 
 #include "gen/ops.h"
 
-static pte_status scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status needs(const pte_call *call, pte_needs *out) {
   const int64_t n = call->in[0]->shape[call->in[0]->rank - 1];
   if (n > 4096) return PTE_UNSUPPORTED;
-  *out_bytes = (uint64_t)(n * n) * sizeof(float);
+  out->scratch = (uint64_t)(n * n) * sizeof(float);
   return PTE_OK;
 }
 
@@ -65,7 +65,7 @@ static pte_status run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_determinant_kernel = {.scratch = scratch, .run = run};
+const pte_kernel pte_determinant_kernel = {.needs = needs, .run = run};
 """
 
 DET_LOWERING = """

@@ -22,35 +22,37 @@ static bool reads_constants(const pte_session *s, const pte_work *work) {
   return true;
 }
 
-void pte_kept_mark(const pte_session *s, pte_work *work) {
-  work->late = !work->row->control && (ALL_LATE || work->dynamic || !reads_constants(s, work));
+/* `count` instructions from `first` on, if their kernels keep anything: all of them late, or those
+ * that cannot be filled before. */
+static void mark(pte_session *s, uint32_t first, uint32_t count, bool all) {
+  for (uint32_t w = first; w < first + count; w++) {
+    pte_work *work = &s->works[w];
+    if (work->row->control || work->row->kernel->keep == NULL) continue;
+    work->late = all || work->dynamic || !reads_constants(s, work);
+    if (work->late) work->run = NULL;
+  }
 }
 
-void pte_kept_mark_fallbacks(pte_session *s) {
+void pte_kept_mark(pte_session *s) {
   const pte_program *p = s->program;
+  mark(s, 0, s->work_count, ALL_LATE);
   for (uint32_t d = 0; d < p->delegate_count; d++) {
     const uint32_t block = p->delegates[d].fallback;
-    if (block >= p->block_count || s->first_work[block] == PTE_NONE) continue;
-    pte_work *work = &s->works[s->first_work[block]];
-    for (uint32_t i = 0; i < p->blocks[block].instrs.count; i++, work++) {
-      if (work->row->control || work->row->kernel->keep == NULL) continue;
-      work->late = true, work->run = NULL;
-    }
+    if (block == PTE_NONE || s->first_work[block] == PTE_NONE) continue;
+    mark(s, s->first_work[block], p->blocks[block].instrs.count, true);
   }
 }
 
-bool pte_kept_plan(pte_session *s, uint32_t work, uint64_t bytes) {
+void pte_kept_plan(pte_session *s, uint32_t work, uint64_t bytes) {
   pte_work *of = &s->works[work];
   of->kept_bytes = bytes;
-  if (of->late) {
-    if (bytes > s->late_bytes) s->late_bytes = bytes;
-    return true;
-  }
-  return pte_add(s->sizes.kept_bytes, bytes, &s->sizes.kept_bytes);
+  if (!of->late) { /* what does not fit leaves a sum that does not either */
+    if (!pte_add(s->own_bytes, bytes, &s->own_bytes)) s->own_bytes = UINT64_MAX;
+  } else if (bytes > s->late_bytes) s->late_bytes = bytes;
 }
 
 void pte_kept_place(pte_session *s, unsigned char *base) {
-  unsigned char *late = base + (s->sizes.kept_bytes - s->late_bytes);
+  unsigned char *late = base + s->own_bytes;
   for (uint32_t w = 0; w < s->work_count; w++) {
     pte_work *work = &s->works[w];
     work->call.kept = work->late ? late : base;
@@ -63,7 +65,7 @@ pte_status pte_kept_fill(pte_session *s, pte_error *err) {
   const pte_fp_word caller = pte_fp_enter();
   for (uint32_t w = 0; status == PTE_OK && w < s->work_count; w++) {
     const pte_work *work = &s->works[w];
-    if (work->late || work->row->control || work->row->kernel->keep == NULL) continue;
+    if (work->kept_bytes == 0 || work->late) continue;
     pte_fault_clear(s);
     status = work->row->kernel->keep(&work->call);
     if (status != PTE_OK) status = pte_fault_text(s, w, status, err);
@@ -74,6 +76,6 @@ pte_status pte_kept_fill(pte_session *s, pte_error *err) {
 
 pte_status pte_kept_run(const pte_work *work) {
   const pte_kernel *kernel = work->row->kernel;
-  if (work->late && kernel->keep != NULL) PTE_TRY(kernel->keep(&work->call));
+  if (work->late) PTE_TRY(kernel->keep(&work->call));
   return kernel->run(&work->call);
 }

@@ -5,13 +5,12 @@
 
 #include "session/session.h"
 
-/* When the session is opened: whether an instruction is late; and all instructions of delegates'
- * fallbacks are, so that a program that runs on a delegate has no memory for them. */
-void pte_kept_mark(const pte_session *s, pte_work *work);
-void pte_kept_mark_fallbacks(pte_session *s);
+/* When the session is opened: which instructions are late, those of delegates' fallbacks among
+ * them, so that a program that runs on a delegate has no memory for them. */
+void pte_kept_mark(pte_session *s);
 
-/* Adds the room of an instruction, whole lines; false: not in 64 bits. */
-bool pte_kept_plan(pte_session *s, uint32_t work, uint64_t bytes);
+/* Adds the room of an instruction, whole lines. */
+void pte_kept_plan(pte_session *s, uint32_t work, uint64_t bytes);
 
 /* Gives all instructions their rooms from `base` on. */
 void pte_kept_place(pte_session *s, unsigned char *base);

@@ -288,9 +288,7 @@ static void mark_works(pte_session *s) {
     uint8_t flags = operand_flags(s, work);
     work->bound = (flags & PTE_SLOT_PARAM) != 0;
     work->dynamic = (flags & PTE_SLOT_DYNAMIC) != 0 || visit_dims(s, work, false);
-    pte_kept_mark(s, work);
     bool more = work->bound || work->dynamic || work->row->control || work->row->counts;
-    more = more || (work->late && work->row->kernel->keep != NULL);
     work->run = more ? NULL : work->row->kernel->run;
   }
 }
@@ -342,7 +340,7 @@ pte_status pte_session_open(const pte_program *p, uint32_t method, pte_memory me
   pte_exprs_trace(&s->exprs);
   PTE_TRY(mark_dynamic_values(s, err));
   mark_works(s);
-  pte_kept_mark_fallbacks(s);
+  pte_kept_mark(s);
   PTE_TRY(pte_delegates_open(s, &arena, err));
   s->tables = p->tables;
   s->tables.extents = s->exprs.values;

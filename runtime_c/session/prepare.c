@@ -76,32 +76,24 @@ static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* The needs of all instructions, `least` at least. */
 static pte_status check_works(pte_session *s, const pte_needs *least, pte_error *err) {
-  s->sizes.scratch_bytes = least->scratch, s->late_bytes = least->kept;
+  s->sizes.scratch_bytes = least->scratch, s->late_bytes = least->kept, s->own_bytes = 0;
   for (uint32_t w = 0; w < s->work_count; w++) {
     pte_needs needs;
     PTE_TRY(pte_check_work(s, w, false, &needs, err));
     s->sizes.scratch_bytes = larger(s->sizes.scratch_bytes, needs.scratch);
-    if (!pte_kept_plan(s, w, needs.kept))
-      return pte_fault_at(s, w, PTE_LIMIT, "kept memory does not fit", 255, err);
+    pte_kept_plan(s, w, needs.kept);
   }
   return PTE_OK;
 }
 
-static pte_status add_up(pte_session *s, pte_error *err) {
+static pte_status total(pte_session *s, const pte_prepare_options *options, pte_error *err) {
+  uint64_t all = 0;
   pte_sizes *sizes = &s->sizes;
   if (!pte_align(sizes->scratch_bytes, PTE_ARENA_ALIGN, &sizes->scratch_bytes) ||
-      !pte_add(sizes->kept_bytes, s->late_bytes, &sizes->kept_bytes) ||
-      !pte_add(sizes->planned_bytes, sizes->scratch_bytes, &sizes->arena_bytes) ||
-      !pte_add(sizes->arena_bytes, sizes->kept_bytes, &sizes->arena_bytes) ||
-      sizes->arena_bytes > SIZE_MAX / 2)
-    return pte_fail(err, PTE_LIMIT, "memory: more than the address space");
-  return PTE_OK;
-}
-
-static pte_status check_limit(const pte_session *s, const pte_prepare_options *options,
-                              pte_error *err) {
-  uint64_t all = 0;
-  if (!pte_add(s->sizes.arena_bytes, s->sizes.state_bytes, &all) || all > SIZE_MAX / 2)
+      !pte_add(s->own_bytes, s->late_bytes, &sizes->kept_bytes) ||
+      !pte_add(sizes->planned_bytes, sizes->scratch_bytes, &all) ||
+      !pte_add(all, sizes->kept_bytes, &sizes->arena_bytes) ||
+      !pte_add(sizes->arena_bytes, sizes->state_bytes, &all) || all > SIZE_MAX / 2)
     return pte_fail(err, PTE_LIMIT, "memory: more than the address space");
   if (options->max_bytes == 0 || all <= options->max_bytes) return PTE_OK;
   return pte_fail(err, PTE_LIMIT, "memory: these shapes need %llu bytes, max_bytes is %llu", all,
@@ -196,10 +188,9 @@ static pte_status measure(pte_session *s, const pte_prepare_options *given, pte_
     if (s->has_dynamic) emptied = measure_emptied(s);
     PTE_TRY(plan_values(s, err));
     PTE_TRY(check_works(s, &emptied, err));
-    PTE_TRY(add_up(s, err));
     pte_written_find(s);
   }
-  PTE_TRY(check_limit(s, options, err));
+  PTE_TRY(total(s, options, err));
   s->measured = true;
   return PTE_OK;
 }

@@ -90,7 +90,8 @@ struct pte_session {
   bool prepared;
   unsigned char *arena;
   pte_sizes sizes;
-  uint64_t late_bytes; /* of kept_bytes: the room that late instructions share, at its end */
+  uint64_t own_bytes, late_bytes; /* of kept_bytes: rooms of instructions, and one that the late
+                                     ones share, at its end */
 
   /* states: the program's, by index; those of this method have room */
   uint32_t *state_values; /* method's STATE values, ascending */

@@ -55,6 +55,15 @@ static void plan_blocks(pte_conv_i8_plan *p, size_t threads) {
   p->odd_sets = sets % threads != 0;
 }
 
+/* Bytes of columns of all panels, and of those that a thread settles more than once: of some
+ * variants; peaks are those of strips that begin with a row of zeros. */
+static bool plan_columns(pte_conv_i8_plan *p) {
+  const bool settles = p->row_blocks > 1 && p->groups == 1 && p->peaks == 0;
+  return pte_mul(p->panels, p->groups * sizeof(pte_rescale_columns), &p->column_bytes) &&
+         pte_mul(settles ? p->panels : 0, sizeof(pte_rescale_columns) + 1, &p->settled_bytes) &&
+         pte_align(p->settled_bytes, 64, &p->settled_bytes);
+}
+
 static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   const pte_conv_i8_attrs *a = call->attrs;
   const pte_conv_lists lists = lists_of(a);
@@ -80,14 +89,8 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   p->zeros = p->kernel->settle != NULL;
   p->peaks = pte_peaks_count(p->kernel, p->quads);
   plan_blocks(p, call->threads);
-  /* More than once, of some variants; peaks are those of strips that begin with a row of zeros. */
-  const bool settles = p->row_blocks > 1 && p->groups == 1 && p->peaks == 0;
-  return pte_mul(SMALL ? 0 : p->panels, p->groups * sizeof(pte_rescale_columns),
-                 &p->column_bytes) &&
-         pte_mul(SMALL || !settles ? 0 : p->panels, sizeof(pte_rescale_columns) + 1,
-                 &p->settled_bytes) &&
-         pte_align(p->settled_bytes, 64, &p->settled_bytes) &&
-         pte_align(p->depth, 64, &p->line_bytes) &&
+  if (!SMALL && !plan_columns(p)) return false;
+  return pte_align(p->depth, 64, &p->line_bytes) &&
          pte_mul(rows, p->block_rows + 1 + (p->peaks != 0), &rows) && pte_align(rows, 64, &rows) &&
          pte_add(rows, p->settled_bytes, &rows) &&
          pte_add(rows, p->line_bytes + HEAD_BYTES, &p->share_bytes);

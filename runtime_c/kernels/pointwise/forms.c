@@ -251,25 +251,25 @@ static bool find_silu(reading *r, unsigned end) {
   return true;
 }
 
-/* x * max(min(x * inner + one, far), scale), or min(max) */
+/* x * max(min(x * inner + one, far), scale), or min(max), which is the same where scale < far. */
 static bool find_gate(reading *r, unsigned end) {
   trial t = {.r = r};
   pte_form f = {.kind = PTE_FORM_GATE, .inner = 1.0f};
-  for (f.other = 0; f.other < 2; f.other++) {
-    const unsigned last = f.other ? PTE_STEP_MIN : PTE_STEP_MAX;
-    const unsigned first = f.other ? PTE_STEP_MAX : PTE_STEP_MIN;
+  for (unsigned raised = 0; raised < 2; raised++) {
+    const unsigned last = raised ? PTE_STEP_MIN : PTE_STEP_MAX;
+    const unsigned first = raised ? PTE_STEP_MAX : PTE_STEP_MIN;
     unsigned outer, inner, value, x;
     t.count = 0;
     if (!sides(r, end, last, PTE_STEP_F32, &outer, &x) || !take(&t, outer, last, PTE_STEP_F32) ||
-        !take_float(&t, r->made[outer][1], f.other ? &f.far : &f.scale))
+        !take_float(&t, r->made[outer][1], raised ? &f.far : &f.scale))
       continue;
     inner = r->made[outer][0];
     if (!take(&t, inner, first, PTE_STEP_F32) ||
-        !take_float(&t, r->made[inner][1], f.other ? &f.scale : &f.far) ||
+        !take_float(&t, r->made[inner][1], raised ? &f.scale : &f.far) ||
         !take_with_float(&t, r->made[inner][0], PTE_STEP_ADD, &f.one, &value))
       continue;
     if (value != x && !take_with_float(&t, value, PTE_STEP_MUL, &f.inner, &value)) continue;
-    if (value != x || x == NOWHERE || !holds(&t, x, end)) continue;
+    if (value != x || x == NOWHERE || !(f.scale < f.far) || !holds(&t, x, end)) continue;
     f.x = r->steps[x].dst;
     settle(r, &t, end, f);
     return true;

@@ -26,12 +26,17 @@ typedef enum pte_form_kind {
 #define PTE_GELU_KEPT PTE_STEP_KEPT(PTE_STEP_ERF, PTE_STEP_F32)
 #define PTE_SILU_KEPT                                                                              \
   (PTE_STEP_KEPT(PTE_STEP_EXP, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_NEG, PTE_STEP_F32))
+#ifdef PTE_SMALL_BUFFERS /* code is dear: steps will do */
+#define PTE_GATE_KEPT    0
+#define PTE_PRODUCT_KEPT 0
+#else
 #define PTE_GATE_KEPT                                                                              \
   (PTE_STEP_KEPT(PTE_STEP_MIN, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_MAX, PTE_STEP_F32) &&       \
    PTE_STEP_KEPT(PTE_STEP_ADD, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_MUL, PTE_STEP_F32))
 #define PTE_PRODUCT_KEPT                                                                           \
   (PTE_STEP_KEPT(PTE_STEP_SHR, PTE_STEP_I64) && PTE_STEP_KEPT(PTE_STEP_MUL, PTE_STEP_I64) &&       \
    PTE_STEP_KEPT(PTE_STEP_LOAD, PTE_STEP_I64) && PTE_STEP_KEPT(PTE_STEP_STORE, PTE_STEP_I64))
+#endif
 #define PTE_WHOLE_KEPT                                                                             \
   (PTE_GELU_KEPT || PTE_SILU_KEPT || PTE_GATE_KEPT) /* what may be all of a program */
 #define PTE_FORMS_KEPT                                                                             \
@@ -65,7 +70,7 @@ enum { PTE_PLANES = 4 };
  * 2^23, whose quotients are exact both ways. */
 typedef struct pte_form {
   uint8_t kind, x, dtype; /* of codes */
-  uint8_t other;          /* PRODUCT: an operand, of the same dtype; GATE: max comes first */
+  uint8_t other;          /* PRODUCT: an operand, of the same dtype */
   union {
     struct {
       float scale, far;

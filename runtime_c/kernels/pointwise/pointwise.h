@@ -44,6 +44,10 @@ pte_status pte_engine_close(const pte_engine *engine, const pte_call *call);
 int64_t pte_pointwise_rare__avx2(const pte_step *s, const void *a, const void *b, void *y,
                                  size_t n);
 
+/* The form PRODUCT of elements flat .. flat + n, in the variant for AVX2; `w`: the output. */
+void pte_pointwise_product__avx2(const pte_form *f, const pte_engine *e, const pte_walk *w,
+                                 int64_t flat, size_t n);
+
 /* `turn` of the variant for AVX2. */
 void pte_pointwise_turn__avx2(bool words, size_t rows, size_t columns, const void *x, size_t x_row,
                               void *y, size_t y_row);

@@ -12,3 +12,8 @@ void pte_pointwise_turn__avx2(bool words, size_t rows, size_t columns, const voi
                               void *y, size_t y_row) {
   turn(words, rows, columns, x, x_row, y, y_row);
 }
+
+void pte_pointwise_product__avx2(const pte_form *f, const pte_engine *e, const pte_walk *w,
+                                 int64_t flat, size_t n) {
+  product_tile(f, e, w, flat, n);
+}

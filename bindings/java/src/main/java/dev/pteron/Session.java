@@ -50,7 +50,7 @@ public final class Session implements AutoCloseable {
   private final Handle.Guard guard;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Object> prepared = new ArrayList<>();
-  private Sizes sizes = new Sizes(new long[4]);
+  private Sizes sizes = new Sizes(new long[5]);
 
   Session(Program program, Handle used, Method method, Options options) {
     this.program = program;
