@@ -306,6 +306,8 @@ static bool is_bytes(const pte_tensor *t) {
   return t != NULL && (t->dtype == PTE_I8 || t->dtype == PTE_U8 || t->dtype == PTE_BOOL);
 }
 
+static uint32_t tables_count(const pte_call *call) { return TABLES == 1 ? 1 : call->out_count; }
+
 /* Bytes of tables, one an output, from which all results can be taken: there is one operand of
  * bytes, no step asks where an element is, and there are so many elements that a table pays. 0:
  * there are none. */
@@ -313,9 +315,10 @@ static uint32_t table_bytes(const pte_call *call) {
   const pte_steps program = program_of(call);
   uint32_t bytes = 0;
   if (!BYTES_KEPT || call->in_count != 1 || !is_bytes(call->in[0]) || !is_dense(call->in[0]) ||
-      call->out_count > TABLES || pte_tensor_count(call->in[0]) < WORTH)
+      call->out_count != tables_count(call) || call->out_count > TABLES ||
+      pte_tensor_count(call->in[0]) < WORTH)
     return 0;
-  for (uint32_t o = 0; o < call->out_count; o++) {
+  for (uint32_t o = 0; o < tables_count(call); o++) {
     const pte_tensor *y = call->out[o];
     if (y == NULL || !is_dense(y) || pte_dtype_bits(y->dtype) < 8) return 0;
     bytes += CODES * pte_dtype_bits(y->dtype) / 8;
@@ -335,9 +338,9 @@ static bool fill_tables(const pte_call *call, pointwise_kept *kept) {
   const pte_tensor *in = &x;
   pte_tensor *out[TABLES];
   unsigned char *table = tables_of(kept);
-  pte_operands o = {.xs = &in, .outs = out, .x_count = 1, .out_count = call->out_count};
+  pte_operands o = {.xs = &in, .outs = out, .x_count = 1, .out_count = tables_count(call)};
   x.dtype = call->in[0]->dtype;
-  for (uint32_t i = 0; i < call->out_count; i++) {
+  for (uint32_t i = 0; i < tables_count(call); i++) {
     y[i] = x, out[i] = &y[i];
     y[i].dtype = call->out[i]->dtype;
     y[i].data = table;
@@ -369,7 +372,7 @@ static void recode_task(void *context, size_t begin, size_t end, uint32_t thread
   const recoding *r = context;
   const uint8_t *x = (const uint8_t *)r->call->in[0]->data + begin;
   (void)thread;
-  for (uint32_t o = r->call->out_count; o-- > 0;) {
+  for (uint32_t o = tables_count(r->call); o-- > 0;) {
     const unsigned char *table = r->tables;
     for (uint32_t i = 0; i < o; i++) table += CODES * pte_dtype_bits(r->call->out[i]->dtype) / 8;
     const unsigned bytes = pte_dtype_bits(r->call->out[o]->dtype) / 8;
