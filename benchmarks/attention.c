@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "gen/ops.h"
 #include "peak.h"
 #include "pteron/host.h"
@@ -120,11 +121,10 @@ static void open_job(job *j, const shape *s) {
 static void close_job(job *j) {
   pte_tensor *all[] = {&j->q, &j->k, &j->v, &j->mask, &j->count, &j->k_scale, &j->v_scale, &j->y};
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++) free(all[i]->data);
-  free(j->call.scratch);
+  memory_drop(&j->call);
 }
 
 static void prepare(job *j, const pte_pool *pool, uint32_t threads) {
-  uint64_t bytes;
   j->call = (pte_call){.attrs = &j->attrs,
                        .in = j->in,
                        .out = j->out,
@@ -134,8 +134,7 @@ static void prepare(job *j, const pte_pool *pool, uint32_t threads) {
                        .threads = threads,
                        .cpu = cpu,
                        .fault = &j->fault};
-  if (pte_attention_kernel.scratch(&j->call, &bytes) != PTE_OK) exit(1);
-  j->call.scratch = aligned_alloc(64, bytes / 64 * 64 + 64);
+  memory_take(&pte_attention_kernel, &j->call);
   if (pte_attention_kernel.run(&j->call) != PTE_OK) exit(1);
 }
 

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "gen/layout.h"
 #include "gen/ops.h"
 #include "pteron/host.h"
@@ -61,7 +62,7 @@ typedef struct bench {
   uint32_t threads;
   pte_pool *pool;
   float *x, *y;
-  void *scratch;
+  void *scratch, *kept;
 } bench;
 
 static double now(void) {
@@ -190,19 +191,16 @@ static void multiply_one(bench *b, const uint8_t *w) {
                    .out_count = 1,
                    .tables = &tables,
                    .scratch = b->scratch,
+                   .kept = b->kept,
                    .pool = b->pool,
                    .threads = b->threads,
                    .cpu = cpu,
                    .fault = &fault};
-  uint64_t bytes;
   if (b->scratch == NULL) {
-    const pte_kernel *kernel = b->way->kernel;
-    if ((kernel->check != NULL && kernel->check(&call) != PTE_OK) ||
-        kernel->scratch(&call, &bytes) != PTE_OK)
-      exit(1);
-    call.scratch = b->scratch = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
+    memory_take(b->way->kernel, &call);
+    b->scratch = call.scratch, b->kept = call.kept;
   }
-  if (b->way->kernel->run(&call) != PTE_OK) exit(1);
+  memory_run_anew(b->way->kernel, &call);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -276,7 +274,7 @@ int main(int argc, char **argv) {
       b.matrices = all / b.bytes;
       b.ring = ring, b.x = x, b.y = y;
       measure(&b, rounds);
-      free(b.scratch);
+      free(b.scratch), free(b.kept);
     }
     if (pool != NULL) pte_host_pool_close(pool);
   }

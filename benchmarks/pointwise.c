@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory.h"
 #include "../bindings/peaks.h"
 #include "gen/layout.h"
 #include "gen/ops.h"
@@ -133,11 +134,9 @@ static void time_kernel(const char *name, const pte_kernel *kernel, const void *
                    .threads = threads,
                    .cpu = cpu,
                    .fault = &fault};
-  uint64_t scratch = 0;
   double best = 1;
   if (!is_wanted(name)) return;
-  if (kernel->scratch != NULL && kernel->scratch(&call, &scratch) != PTE_OK) exit(1);
-  call.scratch = aligned_alloc(64, (size_t)(scratch + 127) / 64 * 64);
+  memory_take(kernel, &call);
   for (int r = 0; r < rounds; r++) {
     double begin = now();
     for (int i = 0; i < RUNS; i++)
@@ -145,7 +144,7 @@ static void time_kernel(const char *name, const pte_kernel *kernel, const void *
     double seconds = (now() - begin) / RUNS;
     best = seconds < best ? seconds : best;
   }
-  free(call.scratch);
+  memory_drop(&call);
   report(name, &best, bytes_of(a) + (b == NULL ? 0 : bytes_of(b)) + bytes_of(y));
 }
 

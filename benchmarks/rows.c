@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory.h"
 #include "gen/layout.h"
 #include "gen/ops.h"
 #include "peak.h"
@@ -83,11 +84,7 @@ static double seconds_of(const way *y, int64_t rows, int64_t n, int64_t k, size_
                    .threads = threads,
                    .cpu = cpu,
                    .fault = &fault};
-  uint64_t scratch;
-  if ((y->kernel->check != NULL && y->kernel->check(&call) != PTE_OK) ||
-      y->kernel->scratch(&call, &scratch) != PTE_OK)
-    exit(1);
-  call.scratch = aligned_alloc(64, (size_t)(scratch + 127) / 64 * 64);
+  memory_take(y->kernel, &call);
   double best = 1;
   size_t count = RING_BYTES / bytes;
   for (int r = 0; r < rounds; r++) {
@@ -95,11 +92,11 @@ static double seconds_of(const way *y, int64_t rows, int64_t n, int64_t k, size_
     size_t done = 0;
     for (; done < count && end - begin < 8e-3; done++, end = now()) {
       w.data = ring + (done + (size_t)r * count / 3) % count * bytes;
-      if (y->kernel->run(&call) != PTE_OK) exit(1);
+      memory_run_anew(y->kernel, &call);
     }
     if ((end - begin) / (double)done < best) best = (end - begin) / (double)done;
   }
-  free(call.scratch);
+  memory_drop(&call);
   return best;
 }
 
