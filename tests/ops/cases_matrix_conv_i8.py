@@ -137,6 +137,9 @@ FLOATS = weight(np.ones((6, 36), np.float32))
 HUGE = 1 << 62
 
 CASES = [
+    # Several blocks of rows a thread, whose strips begin with a row of zeros.
+    behind_relu(conv((24, 25), 16, 40, 3, x_zero=-128), 40),
+    around_zero(conv((24, 25), 16, 40, 3, x_zero=0), 20),
     *(conv((m,), k, n, 1) for m in (1, 2, 3, 5, 6, 7, 13) for k, n in ((1, 1), (5, 16), (33, 17), (64, 40))),
     conv((300,), 70, 50, 1),
     conv((50,), 500, 144, 1),
