@@ -240,9 +240,9 @@ pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *option
   pte_kept_place(s, s->arena + s->sizes.planned_bytes);
   pte_session_record(s);
   for (uint32_t v = 0; v < s->value_count; v++) pte_value_place(s, v);
-  PTE_TRY(pte_kept_fill(s, err));
   if (reset == PTE_STATE_RESET || (reset == PTE_STATE_KEEP && !stay)) pte_states_reset(s);
   s->state_valid = true;
+  PTE_TRY(pte_kept_fill(s, err)); /* last: states are whole where it fails */
   s->prepared = true;
   return PTE_OK;
 }
