@@ -98,12 +98,14 @@ typedef struct pte_needs {
   uint64_t kept;    /* filled by `keep`, read by all runs that follow */
 } pte_needs;
 
-/* What follows from shapes, attributes, processor and constants is computed once, by `keep`, and
- * lies in call->kept: plans, tables, laid out weights. It holds no address but those in kept memory
- * itself and in constants: a run may bring other buffers. Where an input of `reads` is no constant,
- * or a size depends on data, the session calls `keep` before each run. */
-#define PTE_KEPT_BYTES(type) ((sizeof(type) + 63) / 64 * 64) /* so that what follows is aligned */
+/* Bytes of a struct at the start of kept memory; what follows is aligned. */
+#define PTE_KEPT_BYTES(type) ((sizeof(type) + 63) / 64 * 64)
 
+/* What follows from shapes, attributes, processor and constants is computed once, by `keep`, and
+ * lies in call->kept: plans, tables, weights in the order of vectors. A run may bring other
+ * buffers, so `run` finds no address there but those of kept memory itself, of the inputs in
+ * `reads`, and those that it has set before. Where an input of `reads` is no constant, or a size
+ * depends on data, the session calls `keep` before each run. */
 typedef struct pte_kernel {
   /* What the row's relations cannot say. NULL: nothing to check.
    * PTE_UNSUPPORTED or PTE_BAD_PROGRAM with `fault` filled. */
@@ -133,6 +135,11 @@ static inline pte_status pte_kernel_fail(const pte_call *call, pte_status status
                                          int64_t expected) {
   *call->fault = (pte_fault){text, position, got, expected, (uint8_t)port, 0};
   return status;
+}
+
+/* Kept memory behind a struct of PTE_KEPT_BYTES `bytes`. */
+static inline void *pte_call_behind(const pte_call *call, size_t bytes) {
+  return (char *)call->kept + bytes;
 }
 
 /* The elements of an `Ints` attribute, and element `i` of a `Floats` or `Dims` one. */

@@ -215,14 +215,14 @@ static pte_status plan_of(const pte_call *call, conv_plan *p) {
   p->source.group_channels = (size_t)p->source.w.channels / groups;
   p->source.joined = groups == 1 && axis[2].kernel > 1 && axis[2].dilation == 1 &&
                      axis[2].spread == 1 && p->source.w.channels <= FEW_CHANNELS;
+  const bool matrix = pte_conv_is_matrix(&p->source.w);
   p->gemm = (pte_gemm){.groups = groups,
                        .rows = (size_t)pte_tensor_span(y, 0, y->rank - 1u),
                        .columns = (size_t)w->shape[0] / groups,
                        .taps = taps,
                        .run = p->source.group_channels,
-                       .fill = conv_fill,
+                       .fill = matrix ? pte_matrix_fill : conv_fill,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
-  bool matrix = pte_conv_is_matrix(&p->source.w);
   p->gemm.lines = matrix ? pte_matrix_lines(p->gemm.rows, p->gemm.run, (size_t)p->source.w.channels)
                          : lines_of_rows(&p->source, groups);
   pte_gemm_put(&p->gemm, y);
@@ -247,14 +247,10 @@ static pte_status conv_needs(const pte_call *call, pte_needs *out) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static char *engine_of(const pte_call *call) {
-  return (char *)call->kept + PTE_KEPT_BYTES(conv_plan);
-}
-
 static pte_status conv_keep(const pte_call *call) {
   const pte_conv_attrs *a = call->attrs;
   PTE_TRY(plan_of(call, call->kept));
-  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  pte_epilogue_keep(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(conv_plan)));
   return PTE_OK;
 }
 
@@ -270,11 +266,12 @@ static pte_status conv_run(const pte_call *call) {
   p->source.x = call->in[0]->data;
   p->source.zeros = (const float *)(const void *)zeros;
   p->matrix = (pte_matrix){p->source.x, (size_t)p->source.w.channels, p->source.group_channels};
-  if (pte_conv_is_matrix(&p->source.w)) g->fill = pte_matrix_fill;
   g->source = g->fill == conv_fill ? (const void *)&p->source : &p->matrix;
   g->watch = call->watch;
   pte_gemm_put(g, call->out[0]);
-  g->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &g->finish);
+  g->epilogue =
+      pte_epilogue_open(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(conv_plan)),
+                        call->scratch, &g->finish);
   pte_gemm_run(call, g, zeros + p->zeros_bytes);
   return pte_epilogue_close(g->epilogue, call);
 }

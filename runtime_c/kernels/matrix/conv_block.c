@@ -191,10 +191,6 @@ static pte_finish_f32 finish_of(const pte_tensor *bias, uint32_t limits) {
                           .at_most = limits == PTE_CONV_BLOCK_FIRST_RELU6};
 }
 
-static char *engine_of(const pte_call *call) {
-  return (char *)call->kept + PTE_KEPT_BYTES(block_plan);
-}
-
 static pte_status conv_block_keep(const pte_call *call) {
   const pte_conv_block_attrs *a = call->attrs;
   block_plan *p = call->kept;
@@ -205,7 +201,7 @@ static pte_status conv_block_keep(const pte_call *call) {
   p->expand.finish = finish_of(call->in[4], a->first);
   p->middle.weight = call->in[3]->data;
   p->middle.finish = finish_of(call->in[5], a->second);
-  pte_epilogue_keep(call, a->steps, 7, engine_of(call));
+  pte_epilogue_keep(call, a->steps, 7, pte_call_behind(call, PTE_KEPT_BYTES(block_plan)));
   return PTE_OK;
 }
 
@@ -225,7 +221,8 @@ static pte_status conv_block_run(const pte_call *call) {
   p->middle.x = call->in[0]->data;
   p->middle.zeros = (const float *)(const void *)zeros;
   p->epilogue =
-      pte_epilogue_open(call, a->steps, 7, engine_of(call), call->scratch, &p->project.finish);
+      pte_epilogue_open(call, a->steps, 7, pte_call_behind(call, PTE_KEPT_BYTES(block_plan)),
+                        call->scratch, &p->project.finish);
   pte_parallel(call, (size_t)(call->out[0]->shape[0] * p->out_high), (size_t)p->lines, block_task,
                p);
   return pte_epilogue_close(p->epilogue, call);

@@ -119,16 +119,12 @@ static pte_status conv_depthwise_needs(const pte_call *call, pte_needs *out) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static char *engine_of(const pte_call *call) {
-  return (char *)call->kept + PTE_KEPT_BYTES(depthwise_plan);
-}
-
 static pte_status conv_depthwise_keep(const pte_call *call) {
   const pte_conv_depthwise_attrs *a = call->attrs;
   depthwise_plan *p = call->kept;
   PTE_TRY(plan_of(call, p));
   p->sums.weight = call->in[1]->data;
-  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  pte_epilogue_keep(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(depthwise_plan)));
   return PTE_OK;
 }
 
@@ -147,7 +143,8 @@ static pte_status conv_depthwise_run(const pte_call *call) {
   p->sums.zeros = (const float *)(const void *)zeros;
   p->shares = zeros + p->zeros_bytes;
   p->epilogue =
-      pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &p->sums.finish);
+      pte_epilogue_open(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(depthwise_plan)),
+                        call->scratch, &p->sums.finish);
   pte_parallel(call, p->bands, 1, depthwise_task, p);
   return pte_epilogue_close(p->epilogue, call);
 }

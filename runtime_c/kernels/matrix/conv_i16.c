@@ -13,6 +13,7 @@
 #include "kernels/gemm_int8/gemm_i16.h"
 #include "kernels/panels.h"
 #include "kernels/requantize/rescale_i16.h"
+#include "kernels/requantize/shifts.h"
 #include "kernels/window/conv_gather.h"
 
 enum {
@@ -46,7 +47,7 @@ typedef struct conv_i16_plan {
 } conv_i16_plan;
 
 static pte_rescale_columns *kept_columns(const conv_i16_plan *p) {
-  return (pte_rescale_columns *)(void *)((char *)p->call->kept + PTE_KEPT_BYTES(*p));
+  return pte_call_behind(p->call, PTE_KEPT_BYTES(*p));
 }
 
 static bool plan_of(const pte_call *call, conv_i16_plan *p) {
@@ -383,17 +384,6 @@ static pte_status conv_i16_needs(const pte_call *call, pte_needs *out) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static pte_status check_shifts(const pte_call *call, pte_pace *pace) {
-  const int8_t *shift = call->in[4]->data;
-  for (int64_t n = 0, end = 0, all = call->in[4]->shape[0]; n < all; n++) {
-    if (n == end && (end += pte_pace_take(pace, all - n, 1, 1)) == n) return PTE_CANCELLED;
-    if (shift[n] < PTE_SHIFT_LEAST || shift[n] > PTE_SHIFT_MOST)
-      return pte_kernel_fail(call, PTE_BAD_DATA, "shift out of range", 4, n, shift[n],
-                             PTE_SHIFT_MOST);
-  }
-  return PTE_OK;
-}
-
 static bool columns_keep(const conv_i16_plan *p, pte_pace *pace) {
   pte_rescale_columns *c = kept_columns(p);
   for (size_t group = 0; KEEPS && group < p->groups; group++)
@@ -408,7 +398,7 @@ static pte_status conv_i16_keep(const pte_call *call) {
   conv_i16_plan *p = call->kept;
   pte_pace pace = pte_call_pace(call);
   if (!plan_of(call, p)) return PTE_NO_MEMORY;
-  PTE_TRY(check_shifts(call, &pace));
+  PTE_TRY(pte_shifts_check(call, &pace));
   if (p->rows == 0 || p->columns == 0) return PTE_OK;
   pte_rescale_columns *columns = kept_columns(p);
   const bool kept =

@@ -14,6 +14,7 @@
 #include "kernels/matrix/conv_i8_depthwise.h"
 #include "kernels/matrix/conv_i8_plan.h"
 #include "kernels/panels.h"
+#include "kernels/requantize/shifts.h"
 #include "kernels/rows/rows.h"
 #include "kernels/window/conv_gather.h"
 
@@ -407,28 +408,6 @@ static pte_status conv_i8_needs(const pte_call *call, pte_needs *out) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-/* Eight of them; a sum has its highest bit where it is too large, or the byte is, and a difference
- * where the byte is 0. */
-static bool shifts_fine(const int8_t *shift) {
-  const uint64_t ones = UINT64_MAX / 255;
-  uint64_t eight;
-  memcpy(&eight, shift, sizeof eight);
-  return (((eight + ones * (INT8_MAX - PTE_SHIFT_MOST)) | (eight - ones * PTE_SHIFT_LEAST)) &
-          ones << 7) == 0;
-}
-
-static pte_status check_shifts(const pte_call *call, pte_pace *pace) {
-  const int8_t *shift = call->in[4]->data;
-  for (int64_t n = 0, end = 0, all = call->in[4]->shape[0]; n < all; n++) {
-    if (n == end && (end += pte_pace_take(pace, all - n, 1, 8)) == n) return PTE_CANCELLED;
-    if (!SMALL && n + 8 <= end && shifts_fine(shift + n)) n += 7;
-    else if (shift[n] < PTE_SHIFT_LEAST || shift[n] > PTE_SHIFT_MOST)
-      return pte_kernel_fail(call, PTE_BAD_DATA, "shift out of range", 4, n, shift[n],
-                             PTE_SHIFT_MOST);
-  }
-  return PTE_OK;
-}
-
 /* Columns of all panels. */
 static bool columns_keep(const pte_conv_i8_plan *p, pte_pace *pace) {
   pte_rescale_columns *c = pte_conv_i8_kept_columns(p);
@@ -445,7 +424,7 @@ static pte_status conv_i8_keep(const pte_call *call) {
   pte_conv_i8_plan *p = call->kept;
   pte_pace pace = pte_call_pace(call);
   if (!plan_of(call, p)) return PTE_NO_MEMORY;
-  PTE_TRY(check_shifts(call, &pace));
+  PTE_TRY(pte_shifts_check(call, &pace));
   if (p->rows == 0 || p->columns == 0) return PTE_OK;
   const bool kept = p->depthwise ? pte_conv_i8_depthwise_keep(p, &pace) : columns_keep(p, &pace);
   return kept ? PTE_OK : PTE_CANCELLED;

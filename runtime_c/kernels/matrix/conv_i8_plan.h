@@ -38,7 +38,7 @@ typedef struct pte_conv_i8_plan {
 } pte_conv_i8_plan;
 
 static inline pte_rescale_columns *pte_conv_i8_kept_columns(const pte_conv_i8_plan *p) {
-  return (pte_rescale_columns *)(void *)((char *)p->call->kept + PTE_KEPT_BYTES(*p));
+  return pte_call_behind(p->call, PTE_KEPT_BYTES(*p));
 }
 
 /* Columns `column` .. + `count` of all groups. */

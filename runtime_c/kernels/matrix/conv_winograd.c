@@ -308,14 +308,10 @@ static pte_status conv_winograd_needs(const pte_call *call, pte_needs *out) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static char *engine_of(const pte_call *call) {
-  return (char *)call->kept + PTE_KEPT_BYTES(winograd_plan);
-}
-
 static pte_status conv_winograd_keep(const pte_call *call) {
   const pte_conv_winograd_attrs *a = call->attrs;
   if (!plan_of(call, call->kept)) return PTE_NO_MEMORY;
-  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  pte_epilogue_keep(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(winograd_plan)));
   return PTE_OK;
 }
 
@@ -331,7 +327,9 @@ static pte_status conv_winograd_run(const pte_call *call) {
   p->shares = zeros + p->zeros_bytes;
   for (uint32_t i = 0; i < call->threads; i++)
     ((winograd_share *)(void *)(p->shares + p->share_bytes * i))->filled = SIZE_MAX;
-  p->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &p->finish);
+  p->epilogue =
+      pte_epilogue_open(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(winograd_plan)),
+                        call->scratch, &p->finish);
   pte_parallel(call, p->tile_blocks * p->column_blocks, 1, winograd_task, p);
   return pte_epilogue_close(p->epilogue, call);
 }

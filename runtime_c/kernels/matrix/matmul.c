@@ -37,14 +37,10 @@ static pte_status matmul_needs(const pte_call *call, pte_needs *out) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static char *engine_of(const pte_call *call) {
-  return (char *)call->kept + PTE_KEPT_BYTES(matmul_plan);
-}
-
 static pte_status matmul_keep(const pte_call *call) {
   const pte_matmul_attrs *a = call->attrs;
   PTE_TRY(plan_of(call, call->kept));
-  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  pte_epilogue_keep(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(matmul_plan)));
   return PTE_OK;
 }
 
@@ -55,7 +51,9 @@ static pte_status matmul_run(const pte_call *call) {
   p->rows = (pte_matrix){.a = call->in[0]->data, .stride = g->run};
   g->source = &p->rows, g->watch = call->watch;
   pte_gemm_put(g, call->out[0]);
-  g->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &g->finish);
+  g->epilogue =
+      pte_epilogue_open(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(matmul_plan)),
+                        call->scratch, &g->finish);
   pte_gemm_run(call, g, (char *)call->scratch + p->epilogue.scratch);
   return pte_epilogue_close(g->epilogue, call);
 }

@@ -173,14 +173,10 @@ static pte_status matmul_int8_needs(const pte_call *call, pte_needs *out) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static char *engine_of(const pte_call *call) {
-  return (char *)call->kept + PTE_KEPT_BYTES(int8_plan);
-}
-
 static pte_status matmul_int8_keep(const pte_call *call) {
   const pte_matmul_int8_attrs *a = call->attrs;
   PTE_TRY(plan_of(call, call->kept));
-  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  pte_epilogue_keep(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(int8_plan)));
   return PTE_OK;
 }
 
@@ -197,7 +193,9 @@ static pte_status matmul_int8_run(const pte_call *call) {
   memset(p->steps + end, 0, behind * sizeof *p->steps);
   memset(p->starts + end, 0, behind * sizeof *p->starts);
   p->x.codes = p->codes, p->x.steps = p->steps, p->x.starts = p->starts;
-  p->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &p->finish);
+  p->epilogue =
+      pte_epilogue_open(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(int8_plan)),
+                        call->scratch, &p->finish);
   pte_parallel(call, p->rows, 1 + 16384 / (p->depth + 1), quantize_task, p);
   pte_parallel(call, p->row_blocks * p->column_blocks, 1, product_task, p);
   return pte_epilogue_close(p->epilogue, call);

@@ -316,14 +316,10 @@ static pte_status matmul_turned_needs(const pte_call *call, pte_needs *out) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static char *engine_of(const pte_call *call) {
-  return (char *)call->kept + PTE_KEPT_BYTES(turned_plan);
-}
-
 static pte_status matmul_turned_keep(const pte_call *call) {
   const pte_matmul_turned_attrs *a = call->attrs;
   if (!plan_of(call, call->kept)) return PTE_NO_MEMORY;
-  pte_epilogue_keep(call, a->steps, 3, engine_of(call));
+  pte_epilogue_keep(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(turned_plan)));
   return PTE_OK;
 }
 
@@ -334,7 +330,9 @@ static pte_status matmul_turned_run(const pte_call *call) {
   p->codes = (char *)call->scratch + p->follows.scratch;
   p->scales = (float *)(void *)(p->codes + p->code_bytes);
   p->shares = (char *)p->scales + p->scale_bytes;
-  p->epilogue = pte_epilogue_open(call, a->steps, 3, engine_of(call), call->scratch, &p->finish);
+  p->epilogue =
+      pte_epilogue_open(call, a->steps, 3, pte_call_behind(call, PTE_KEPT_BYTES(turned_plan)),
+                        call->scratch, &p->finish);
   const size_t strips = p->row_blocks * p->strips,
                worth = 16384 / (p->kernel->most_rows * (p->depth + 1));
   pte_parallel(call, strips, strips > worth ? 1 : strips, turn_task, p);
