@@ -290,7 +290,7 @@ typedef struct buffer {
 static const buffer input_buffers[] = {INPUTS_ROWS}, output_buffers[] = {OUTPUTS_ROWS};
 static const char *failure = "";
 static pte_fault fault;
-static size_t used;
+static size_t used, scratch_most, kept_most; /* of the instructions; 0: not measured */
 
 enum { PLANNED = PLANNED_BYTES };
 
@@ -303,22 +303,24 @@ static int fits(const void *data, const buffer *b) {
 static pte_status step(bool measure, const pte_kernel *kernel, const void *attrs,
                        const pte_tensor *const *in, uint32_t in_count, pte_tensor *const *out,
                        uint32_t out_count) {
-  pte_call call = {.attrs = attrs,
+  const pte_call call = {.attrs = attrs,
                          .in = in,
                          .out = out,
                          .in_count = in_count,
                          .out_count = out_count,
                          .tables = &tables,
                          .scratch = memory + PLANNED,
+                         .kept = measure ? NULL : memory + PLANNED + scratch_most,
                          .threads = 1,
                          .fault = &fault};
-  pte_needs needs = {0, 0};
-  if (kernel->needs != NULL) PTE_TRY(kernel->needs(&call, &needs));
-  const size_t scratch = ((size_t)needs.scratch + 63) / 64 * 64;
-  const size_t bytes = PLANNED + scratch + (size_t)needs.kept;
-  if (measure && bytes > used) used = bytes;
-  if (measure) return PTE_OK;
-  call.kept = memory + PLANNED + scratch;
+  if (measure) {
+    pte_needs needs = {0, 0};
+    if (kernel->needs != NULL) PTE_TRY(kernel->needs(&call, &needs));
+    const size_t scratch = ((size_t)needs.scratch + 63) / 64 * 64;
+    if (scratch > scratch_most) scratch_most = scratch;
+    if (needs.kept > kept_most) kept_most = (size_t)needs.kept;
+    return PTE_OK;
+  }
   if (kernel->keep != NULL) PTE_TRY(kernel->keep(&call));
   return kernel->run(&call);
 }
@@ -343,7 +345,7 @@ BINDS  const pte_fp_word caller_word = pte_fp_enter();
 }
 
 size_t pteron_model_used(void) {
-  if (used == 0 && each(true) != PTE_OK) used = SIZE_MAX;
+  if (used == 0) used = each(true) != PTE_OK ? SIZE_MAX : PLANNED + scratch_most + kept_most;
   return used;
 }
 
