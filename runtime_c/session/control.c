@@ -139,8 +139,8 @@ typedef struct loop {
 static pte_status begin(loop *l) {
   pte_session *s = l->run->s;
   pte_tensor *counter = ref_tensor(s, l->body->params, 0);
-  counter->data = l->work->iteration;
-  s->slots[pte_session_value_of(s, counter)].room_bytes = sizeof *l->work->iteration;
+  counter->data = l->work->call.kept;
+  s->slots[pte_session_value_of(s, counter)].room_bytes = sizeof l->iteration;
   for (uint32_t i = 0; i < l->carried; i++) {
     pte_tensor *out = l->work->call.out[i], *param = ref_tensor(s, l->body->params, 1 + i);
     PTE_TRY(bind(l->run, l->index, param, out, 128 + i));
@@ -213,7 +213,7 @@ static const pte_tensor *input(const pte_work *work, uint32_t i) {
 /* Runs the body once; says whether to go on. */
 static pte_status iterate(loop *l, bool *out_go_on) {
   pte_execution *run = l->run;
-  *l->work->iteration = l->iteration;
+  *(int64_t *)l->work->call.kept = l->iteration;
   PTE_TRY(pte_run_block(run, ((const pte_loop_attrs *)l->work->call.attrs)->body));
   const pte_tensor *result = ref_tensor(run->s, l->body->results, 0);
   PTE_TRY(pte_value_refresh(run->s, result, run->err));

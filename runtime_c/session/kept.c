@@ -55,6 +55,7 @@ void pte_kept_place(pte_session *s, unsigned char *base) {
   unsigned char *late = base + s->own_bytes;
   for (uint32_t w = 0; w < s->work_count; w++) {
     pte_work *work = &s->works[w];
+    if (work->row->control) continue;
     work->call.kept = work->late ? late : base;
     if (!work->late) base += work->kept_bytes;
   }

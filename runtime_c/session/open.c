@@ -256,7 +256,7 @@ static void open_work(pte_session *s, uint32_t index, pte_work *work, pool *room
   rooms->operands = fill_operands(s, instr->inputs, work->call.in_count, rooms->operands);
   work->call.out = rooms->operands;
   rooms->operands = fill_operands(s, instr->outputs, work->call.out_count, rooms->operands);
-  if (work->row->id == PTE_OP_LOOP) work->iteration = rooms->iterations++;
+  if (work->row->id == PTE_OP_LOOP) work->call.kept = rooms->iterations++;
   visit_dims(s, work, true);
 }
 

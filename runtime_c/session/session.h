@@ -43,14 +43,14 @@ typedef struct pte_slot {
 /* What a run needs of one instruction: the list of them is what prepare records and runs replay. */
 typedef struct pte_work {
   pte_status (*run)(const pte_call *call); /* NULL: more is to be done than to call a kernel */
-  pte_call call;                           /* complete: what all calls share, too */
   const pte_op_row *row;
-  int64_t *iteration; /* the counter that a loop shows its body */
-  uint32_t instr;     /* the program's index */
-  bool bound;         /* an operand is a PARAM: addresses are checked at each execution */
+  uint32_t instr; /* the program's index */
+  bool bound;     /* an operand is a PARAM: addresses are checked at each execution */
   bool dynamic; /* a size depends on a counted dimension: everything is checked at each execution */
   bool late;    /* what the kernel keeps is filled before each execution, in the room of all such */
   uint64_t kept_bytes;
+  pte_call
+      call; /* complete: what all calls share, too. A loop keeps the counter that its body sees */
 } pte_work;
 
 /* One entry of the program's delegates, as far as this method uses it. */
@@ -66,7 +66,6 @@ struct pte_session {
   const pte_file_method *method;
   uint32_t method_index, first_value, value_count;
 
-  pte_exprs exprs;
   pte_tensor *tensors;    /* by value */
   pte_slot *slots;        /* by value */
   uint32_t *caller_bound; /* values bound by each run or by instructions, ascending */
@@ -101,6 +100,8 @@ struct pte_session {
   unsigned char *state; /* the block; NULL before the first prepare */
   bool state_valid;
   int64_t written; /* tokens that a context went back from: their rows of a ring are no others' */
+
+  pte_exprs exprs;
 };
 
 /* Writes what all calls share into every instruction's. */
