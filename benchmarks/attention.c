@@ -18,6 +18,8 @@
 #include "peak.h"
 #include "pteron/host.h"
 
+static pte_machine machine = {.size = sizeof machine};
+
 typedef struct shape {
   const char *name;
   int64_t heads, groups, queries, keys, size;
@@ -133,6 +135,7 @@ static void prepare(job *j, const pte_pool *pool, uint32_t threads) {
                        .pool = pool,
                        .threads = threads,
                        .cpu = cpu,
+                       .machine = &machine,
                        .fault = &j->fault};
   memory_take(&pte_attention_kernel, &j->call);
   if (pte_attention_kernel.run(&j->call) != PTE_OK) exit(1);
@@ -178,6 +181,7 @@ int main(int argc, char **argv) {
   rounds = rounds < 1 ? 1 : rounds > 101 ? 101 : rounds;
   cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 0;
   if (cpu == 0) cpu = pte_host_cpu();
+  if (pte_host_machine(&machine) != PTE_OK) return 1;
   const char *part = argc > 3 ? argv[3] : "";
   uint32_t only = argc > 4 ? (uint32_t)atoi(argv[4]) : 0;
   for (uint32_t threads = 1; threads <= 2; threads++) {

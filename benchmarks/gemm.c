@@ -14,6 +14,7 @@
 #include "pteron/host.h"
 
 enum { MAX_THREADS = 64 };
+static pte_machine machine = {.size = sizeof machine};
 static uint32_t threads = 1;
 static pte_pool *pool; /* NULL: one thread */
 
@@ -61,6 +62,7 @@ static void run(job *j, void *scratch, uint64_t *out_bytes) {
                    .threads = threads,
                    .pool = pool,
                    .cpu = cpu,
+                   .machine = &machine,
                    .fault = &fault};
   if (scratch != NULL) j->kernel->run(&call);
   else if ((j->kernel->check != NULL && j->kernel->check(&call) != PTE_OK) ||
@@ -162,6 +164,7 @@ int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 9;
   cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 0;
   if (cpu == 0) cpu = pte_host_cpu();
+  if (pte_host_machine(&machine) != PTE_OK) return 1;
   if (argc > 3) threads = (uint32_t)strtoul(argv[3], NULL, 0);
   const pte_host_pool_options options = {.size = sizeof options, .threads = threads};
   if (threads < 1 || threads > MAX_THREADS ||

@@ -51,6 +51,7 @@ static uint8_t usual_block(uint8_t format) {
 }
 
 static volatile uint64_t sink;
+static pte_machine machine = {.size = sizeof machine};
 static uint32_t cpu;
 
 typedef struct bench {
@@ -195,6 +196,7 @@ static void multiply_one(bench *b, const uint8_t *w) {
                    .pool = b->pool,
                    .threads = b->threads,
                    .cpu = cpu,
+                   .machine = &machine,
                    .fault = &fault};
   if (b->scratch == NULL) {
     memory_take(b->way->kernel, &call);
@@ -248,6 +250,7 @@ static void measure(bench *b, size_t rounds) {
 int main(int argc, char **argv) {
   size_t rounds = argc > 1 ? (size_t)atoi(argv[1]) : 9;
   cpu = pte_host_cpu() & (argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : UINT32_MAX);
+  if (pte_host_machine(&machine) != PTE_OK) return 1;
   const size_t all = ring_bytes();
   uint8_t *ring = aligned_alloc(LARGE_PAGE, all);
   float *x = aligned_alloc(64, K * sizeof *x), *y = aligned_alloc(64, N * sizeof *y);

@@ -18,6 +18,7 @@
 enum { RUNS = 40, MOST_STEPS = 16, BUFFER_BYTES = 1 << 21, LEAST = -128, MOST = 127 };
 
 static pte_pool *pool;
+static pte_machine machine = {.size = sizeof machine};
 static uint32_t threads = 1;
 static int rounds = 9;
 static double l2; /* bytes a second */
@@ -133,6 +134,7 @@ static void time_kernel(const char *name, const pte_kernel *kernel, const void *
                    .pool = pool,
                    .threads = threads,
                    .cpu = cpu,
+                   .machine = &machine,
                    .fault = &fault};
   double best = 1;
   if (!is_wanted(name)) return;
@@ -272,6 +274,7 @@ int main(int argc, char **argv) {
   if (argc > 2) rounds = atoi(argv[2]);
   if (argc > 3) wanted = argv[3];
   cpu = pte_host_cpu();
+  if (pte_host_machine(&machine) != PTE_OK) return 1;
   pte_host_pool_options options = {.size = sizeof options, .threads = threads};
   if (threads > 1 && pte_host_pool_open(&options, &pool, NULL) != PTE_OK) return 1;
   for (int b = 0; b < 3; b++) /* apart in the sets of caches */

@@ -49,6 +49,7 @@ static const int64_t row_counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20,
 
 static uint8_t *ring;
 static pte_pool *pool;
+static pte_machine machine = {.size = sizeof machine};
 static uint32_t threads = 1;
 
 /* Seconds of a product, the least of `rounds`, each over all of the ring or 8 ms of it. */
@@ -83,6 +84,7 @@ static double seconds_of(const way *y, int64_t rows, int64_t n, int64_t k, size_
                    .pool = pool,
                    .threads = threads,
                    .cpu = cpu,
+                   .machine = &machine,
                    .fault = &fault};
   memory_take(y->kernel, &call);
   double best = 1;
@@ -112,6 +114,7 @@ int main(int argc, char **argv) {
   threads = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
   const int rounds = argc > 2 ? atoi(argv[2]) : 9;
   cpu = pte_host_cpu() & (argc > 7 ? (uint32_t)strtoul(argv[7], NULL, 0) : UINT32_MAX);
+  if (pte_host_machine(&machine) != PTE_OK) return 1;
   ring = aligned_alloc(1 << 21, RING_BYTES);
   uint32_t seed = 1;
   for (size_t i = 0; i < RING_BYTES; i++) /* 56 .. 63: scales of any type are ordinary numbers */

@@ -90,9 +90,12 @@ typedef struct pte_call {
   uint32_t cpu;         /* PTE_CPU_* features a variant may use */
   pte_watch *watch;     /* NULL: the run ends when it is done */
   pte_fault *fault;
+#ifndef PTE_SMALL_BUFFERS     /* a build for one machine knows it */
+  const pte_machine *machine; /* by which work is cut (core/machine.h) */
+#endif
 } pte_call;
 
-/* Bytes of memory that a call needs beside its tensors, the same for every variant. */
+/* Bytes of memory that a call needs beside its tensors, the same for every variant of a machine. */
 typedef struct pte_needs {
   uint64_t scratch; /* of one run */
   uint64_t kept;    /* filled by `keep`, read by all runs that follow */

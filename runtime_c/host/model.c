@@ -12,6 +12,7 @@
 struct pte_host_model {
   pte_memory self; /* this struct's memory */
   pte_host_options options;
+  pte_machine machine;
   pte_host_memory memory;
   pte_host_log log;
   pte_pool *pool; /* its own, or NULL */
@@ -219,6 +220,11 @@ static pte_status read_options(const pte_host_options *given, pte_host_model *m,
   if (o->external_count != 0 && o->externals == NULL)
     return pte_fail(error, PTE_BAD_ARGUMENT, "externals: NULL");
   if (o->cpu == PTE_CPU_DETECT) o->cpu = pte_host_cpu();
+  PTE_TRY(pte_sized_read(o->machine, &m->machine, sizeof m->machine, "machine", error));
+  if (o->machine == NULL) {
+    m->machine.size = sizeof m->machine;
+    PTE_TRY(pte_host_machine(&m->machine));
+  }
   if (o->threads == 0) o->threads = o->pool != NULL ? pool.threads : pte_host_processors();
   return PTE_OK;
 }
@@ -298,7 +304,8 @@ pte_status pte_host_model_prepare(pte_host_model *m, const int64_t *const *shape
                                  .pool = m->options.pool != NULL ? m->options.pool : m->pool,
                                  .cpu = m->options.cpu,
                                  .max_bytes = m->options.max_bytes,
-                                 .max_extent = m->options.max_extent};
+                                 .max_extent = m->options.max_extent,
+                                 .machine = &m->machine};
   pte_sizes sizes = {.size = sizeof sizes};
   PTE_TRY(pte_prepare_size(m->session, &options, &sizes, error));
   PTE_TRY(resize(m, &m->arena, sizes.arena_bytes, false, "arena", error));

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pteron/pteron.h"
+
 /* An open file: a descriptor, or a handle. */
 typedef intptr_t pte_system_file;
 
@@ -29,6 +31,13 @@ void pte_system_unmap(void *data, size_t length);
 uint64_t pte_system_page(void);
 /* Up to `size` bytes from `at`: how many came, 0: the file ends there, -1: refused. */
 int64_t pte_system_read(pte_system_file file, void *to, size_t size, uint64_t at);
+
+/* What the system says about caches; what it does not say stays as it is. */
+void pte_system_machine(pte_machine *m);
+static inline void pte_machine_put(pte_machine *m, uint32_t level, pte_cache cache) {
+  pte_cache *const levels[] = {&m->l1, &m->l2, &m->l3};
+  if (level - 1 < 3) *levels[level - 1] = cache;
+}
 
 /* Memory, as pte_host_allocator has it. */
 void *pte_system_allocate(void *self, size_t size_bytes, size_t align);

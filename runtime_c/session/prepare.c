@@ -58,6 +58,20 @@ static pte_status read_options(const pte_prepare_options *given, pte_prepare_opt
   return PTE_OK;
 }
 
+/* Says whether it is another than before. */
+static pte_status read_machine(pte_session *s, const pte_machine *given, bool *out_changed,
+                               pte_error *err) {
+#ifndef PTE_SMALL_BUFFERS
+  const pte_machine before = s->machine;
+  PTE_TRY(pte_sized_read(given, &s->machine, sizeof before, "machine", err));
+  *out_changed |= memcmp(&before, &s->machine, sizeof before) != 0;
+  s->call.machine = &s->machine;
+#else
+  (void)s, (void)given, (void)out_changed, (void)err;
+#endif
+  return PTE_OK;
+}
+
 /* Rooms of all values, and where they lie. */
 static pte_status plan_values(pte_session *s, pte_error *err) {
   s->sizes = (pte_sizes){0};
@@ -180,6 +194,7 @@ static pte_status measure(pte_session *s, const pte_prepare_options *given, pte_
                        .threads = options->threads,
                        .cpu = cpu,
                        .fault = &s->fault};
+  PTE_TRY(read_machine(s, options->machine, &changed, err));
   pte_session_record(s);
   PTE_TRY(pte_bind(s, options, &changed, err));
   if (changed || !known) {

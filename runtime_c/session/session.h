@@ -102,6 +102,9 @@ struct pte_session {
   int64_t written; /* tokens that a context went back from: their rows of a ring are no others' */
 
   pte_exprs exprs;
+#ifndef PTE_SMALL_BUFFERS
+  pte_machine machine; /* where they run */
+#endif
 };
 
 /* Writes what all calls share into every instruction's. */

@@ -73,6 +73,9 @@ static inline void pool_run(void *self, size_t count, size_t grain, pte_task tas
          (uint32_t)(i % pool->threads));
 }
 
+/* The machine that calls are for: all 0 is a usual one; tests of others set it. */
+static pte_machine case_machine;
+
 static inline pte_call case_call(kernel_case *c, const pte_tensor **in, pte_tensor **out,
                                  const pte_pool *pool, uint32_t threads, uint32_t cpu) {
   for (uint32_t i = 0; i < c->in_count; i++) in[i] = c->present[i] ? &c->in[i] : NULL;
@@ -86,6 +89,7 @@ static inline pte_call case_call(kernel_case *c, const pte_tensor **in, pte_tens
                     .pool = pool,
                     .threads = threads,
                     .cpu = cpu,
+                    .machine = &case_machine,
                     .fault = &c->fault};
 }
 

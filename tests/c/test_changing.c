@@ -61,6 +61,7 @@ static void run_while_changing(const pte_kernel *kernel, const void *attrs,
   for (int64_t i = 0; i < COUNT; i++) w.at[i] = good;
   CHECK_EQUAL(pthread_create(&thread, NULL, flip, &w), 0);
   for (unsigned i = 0; i < RUNS; i++) {
+    static const pte_machine usual = {.size = sizeof usual};
     pte_fault fault = {0};
     pte_call call = {.attrs = attrs,
                      .in = in,
@@ -68,6 +69,7 @@ static void run_while_changing(const pte_kernel *kernel, const void *attrs,
                      .in_count = in_count,
                      .out_count = 1,
                      .threads = 1,
+                     .machine = &usual,
                      .fault = &fault};
     *out = result;
     pte_status status = kernel->run(&call);

@@ -34,6 +34,7 @@ static void pool_run(void *self, size_t count, size_t grain, pte_task task, void
 
 typedef struct test_request {
   uint32_t op, in_count, out_count, threads, cpu;
+  pte_machine machine; /* all 0: a usual one */
   const void *attrs;
   const pte_tensor *const *in;
   pte_tensor *const *out;
@@ -148,6 +149,7 @@ int32_t pte_test_run(test_request *r) {
   call.pool = r->threads > 1 ? &face : NULL;
   call.threads = r->threads;
   call.cpu = r->cpu;
+  call.machine = &r->machine;
   call.fault = &r->fault;
   r->stage = 0;
   r->scratch_bytes = r->kept_bytes = 0;

@@ -21,6 +21,7 @@ from ops.library import library
 
 from pteron.export.file.tables import _step as step_bytes
 from pteron.export.pack import panels
+from pteron.runtime.cpu import Machine
 from pteron.schema.dtypes import DTYPES, from_stored, name_of, stored_bytes, to_stored
 from pteron.schema.isas import ROWS
 from pteron.schema.layout import DType, Layout
@@ -136,6 +137,7 @@ class _Fault(ctypes.Structure):
 class _Request(ctypes.Structure):
     _fields_ = [
         *((n, ctypes.c_uint32) for n in ("op", "in_count", "out_count", "threads", "cpu")),
+        ("machine", ctypes.c_uint32 * 12),
         ("attrs", ctypes.c_void_p),
         ("inputs", ctypes.c_void_p),
         ("outputs", ctypes.c_void_p),
@@ -356,9 +358,10 @@ def run(
     inputs: Sequence[Any] | None = None,
     strided_outputs: bool | str = False,
     in_place: int | None = None,
+    machine: Machine | None = None,
     remote: Callable[[Any, list[Any]], int] | None = None,
 ) -> Result:
-    """Runs the kernel once. `strided_outputs`: far from dense, or a "part" of something wider, or with axis 1 "last". `in_place`: output 0 shares the memory of (a copy of) that input. `remote` runs it elsewhere
+    """Runs the kernel once. `strided_outputs`: far from dense, or a "part" of something wider, or with axis 1 "last". `in_place`: output 0 shares the memory of (a copy of) that input. `machine`: None: a usual one. `remote` runs it elsewhere
     (remote.py)."""
     row = OPS[case.op]
     sig = signature(row)
@@ -385,6 +388,9 @@ def run(
     request = _Request(
         op=row.id, in_count=len(tensors), out_count=len(results), threads=threads, cpu=cpu
     )
+    if machine is not None:
+        facts = (machine.misses, machine.memory_ns, *machine.l1, *machine.l2, *machine.l3)
+        request.machine[:] = (ctypes.sizeof(request.machine), *facts)
     request.inputs = _pointers(tensors, keep)
     request.outputs = _pointers(results, keep)
     _attributes(request, sig, case.attrs, keep)

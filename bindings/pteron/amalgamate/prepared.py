@@ -12,6 +12,7 @@ from pteron.schema.errors import ArgumentError
 from .._pteron import ffi, lib
 from ..runtime import Program as Opened
 from ..runtime import Session
+from ..runtime.cpu import Machine
 from ..runtime.memory import check, new_error, new_struct
 
 
@@ -50,7 +51,7 @@ def prepared(data: bytes, name: str, program: Program, sizes: Mapping[str, int] 
         port.name: tuple(at.extent(e) for e in program.values[port.value].shape)
         for port in program.methods[0].inputs
     }
-    session = Session(opened, threads=1, cpu=0)
+    session = Session(opened, threads=1, cpu=0, machine=Machine())  # an image is for a usual one
     taken = session.prepare(shapes)
     of_program, of_session, error = ffi.new("size_t *"), ffi.new("size_t *"), new_error()
     check(lib.pte_program_size(ffi.from_buffer(data), len(data), of_program, error), error)

@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pteron.schema.errors import ArgumentError
 from pteron.schema.isas import ROWS
 
 from .._pteron import lib
 from .arguments import integer
+from .memory import check, new_struct
 
 MAX_THREADS: Final = 256
 """Of a pool."""
+
+
+Cache = tuple[int, int, int]
+"""Bytes, ways, bytes of a line; 0: there is none, or nobody knows."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Machine:
+    """What decides into which blocks kernels cut their work, never what they compute; all 0 is a usual machine.
+
+    Attributes:
+        misses: Of the first cache, that a core follows at once.
+        memory_ns: What a line takes from memory.
+    """
+
+    l1: Cache = (0, 0, 0)
+    l2: Cache = (0, 0, 0)
+    l3: Cache = (0, 0, 0)
+    misses: int = 0
+    memory_ns: int = 0
+
+
+def described(machine: Machine | None) -> Any:
+    """`machine` as the runtime takes it; None: as the processor and the system say it."""
+    if machine is not None:
+        return new_struct("pte_machine", **{f.name: getattr(machine, f.name) for f in dataclasses.fields(machine)})  # fmt: skip
+    out = new_struct("pte_machine")
+    check(lib.pte_host_machine(out))
+    return out
 
 
 def allowed(features: int | None) -> int:

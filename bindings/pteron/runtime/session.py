@@ -17,7 +17,7 @@ from .._pteron import ffi, lib
 from . import context
 from .arguments import integer, kind_of, named, nanoseconds, not_pickled
 from .arrays import Array, as_array, buffers, empty_of, flat, from_bytes
-from .cpu import MAX_THREADS, allowed
+from .cpu import MAX_THREADS, Machine, allowed, described
 from .delegates import Placement, placements
 from .memory import Memory, check, new_error, new_struct
 from .pool import Pool
@@ -64,6 +64,7 @@ class Session:
         cpu: Features allowed, for tests; None asks the processor.
         max_bytes: Cap on memory; 0 is none.
         max_extent: Capacity of dimensions that only the data decides; 0 is the runtime's default.
+        machine: Caches that work is cut for, for tests; None asks the processor.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Session:
         cpu: int | None = None,
         max_bytes: int = 0,
         max_extent: int = 0,
+        machine: Machine | None = None,
     ) -> None:
         if not isinstance(program, Program):
             raise ArgumentError(f"program: expected a pteron.Program, got {kind_of(program)}")
@@ -82,7 +84,7 @@ class Session:
         self.threads = threads = integer("threads", threads, 1, MAX_THREADS)
         self.program, self.info = program, program.method(method)
         self._pool = Pool.shared(threads) if threads > 1 else None
-        self._cpu = allowed(cpu)
+        self._cpu, self._machine = allowed(cpu), described(machine)
         self._caps = (
             integer("max_bytes", max_bytes, 0, 2**64 - 1),
             integer("max_extent", max_extent, 0, 2**63 - 1),
@@ -257,6 +259,7 @@ class Session:
             max_bytes=self._caps[0],
             max_extent=self._caps[1],
         )
+        twin._machine = self._machine
         twin.restore(self.save())
         return twin
 
@@ -352,7 +355,7 @@ class Session:
         ]
         shape_rows = ffi.new("int64_t *[]", shapes or [ffi.NULL])
         value_rows = ffi.new("int64_t *[]", values or [ffi.NULL])
-        options.threads, options.cpu = self.threads, self._cpu
+        options.threads, options.cpu, options.machine = self.threads, self._cpu, self._machine
         options.shapes = ffi.cast("const int64_t *const *", shape_rows)
         options.values = ffi.cast("const int64_t *const *", value_rows)
         options.pool = self._pool.pointer if self._pool else ffi.NULL

@@ -2,11 +2,17 @@
  * caller brings. */
 #include "core/cpu.h"
 #include "core/error.h"
+#include "core/sized.h"
 #include "pteron/host.h"
 
 uint32_t pte_host_cpu(void) { return pte_cpu_detect(); }
 
 uint32_t pte_host_processors(void) { return 1; }
+
+pte_status pte_host_machine(pte_machine *out) {
+  const pte_machine unknown = {.size = sizeof unknown};
+  return pte_sized_write(out, &unknown, sizeof unknown);
+}
 
 uint64_t pte_host_now(void *self) {
   (void)self;

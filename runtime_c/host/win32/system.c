@@ -7,6 +7,8 @@
 #include <string.h>
 #include <windows.h>
 
+void pte_system_machine(pte_machine *m) { (void)m; } /* on x86 the processor says it */
+
 int pte_system_error(void) { return (int)GetLastError(); }
 
 /* In the words of other systems; the rest by number, which Windows documents. */

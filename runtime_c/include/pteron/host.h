@@ -36,6 +36,11 @@ PTE_API uint64_t pte_host_now(void *self);
 PTE_API uint32_t pte_host_cpu(void);
 PTE_API uint32_t pte_host_processors(void);
 
+/* The caches of this machine, and what is known of processors of its family: on x86 the processor
+ * says them, else Linux (of processor 0) or Apple's systems do. What nobody says stays 0.
+ * PTE_BAD_ARGUMENT: `out` does not say its size. */
+PTE_API PTE_CHECKED pte_status pte_host_machine(pte_machine *out);
+
 /* What a pool is like; NULL or 0: the default in brackets. */
 typedef struct pte_host_pool_options {
   uint32_t size;
@@ -98,6 +103,7 @@ typedef struct pte_host_options {
   pte_pool *pool;                           /* shared with others [one of its own] */
   const pte_host_allocator *allocator;      /* [pte_host_alloc] */
   const pte_host_log *log;                  /* [nobody] */
+  const pte_machine *machine;               /* copied [pte_host_machine] */
 } pte_host_options;
 
 typedef struct pte_host_model pte_host_model;

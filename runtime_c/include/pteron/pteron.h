@@ -117,6 +117,20 @@ typedef struct pte_open_options {
 #define PTE_CPU_DETECT   0u
 #define PTE_CPU_PORTABLE 0x80000000u
 
+/* A cache of data; 0: there is none, or nobody knows. */
+typedef struct pte_cache {
+  uint32_t bytes, ways, line;
+} pte_cache;
+
+/* What decides into which blocks kernels cut their work, and what they prefetch; never what they
+ * compute. 0 means nobody knows, and a usual machine is taken. */
+typedef struct pte_machine {
+  uint32_t size;
+  uint32_t misses;    /* of the first cache that a core follows at once */
+  uint32_t memory_ns; /* that a line takes from memory */
+  pte_cache l1, l2, l3;
+} pte_machine;
+
 /* --- program
  * -------------------------------------------------------------------------------------------------
  */
@@ -271,6 +285,7 @@ typedef struct pte_prepare_options {
   uint32_t reserved;
   uint64_t max_bytes; /* cap on arena + state [none] */
   int64_t max_extent; /* capacity of counted dimensions without a bound of their own [4096] */
+  const pte_machine *machine; /* copied; pte_host_machine knows this one [a usual machine] */
 } pte_prepare_options;
 
 typedef struct pte_sizes {

@@ -49,6 +49,7 @@ typedef struct pte_java_session {
   const pte_program *program;
   pte_session *session;
   uint32_t method, input_count, output_count;
+  pte_machine machine;
   pte_prepare_options options;
 } pte_java_session;
 

@@ -50,8 +50,10 @@ PTE_NATIVE(jlong, sessionOpen), jlong program, jint method, jint threads, jlong 
                                      .pool = PTE_HANDLE(const pte_pool, pool),
                                      .cpu = (uint32_t)cpu,
                                      .max_bytes = (uint64_t)max_bytes,
-                                     .max_extent = max_extent};
-  if (session_open(env, s)) return (jlong)(intptr_t)s;
+                                     .max_extent = max_extent,
+                                     .machine = &s->machine};
+  s->machine.size = sizeof s->machine;
+  if (pte_host_machine(&s->machine) == PTE_OK && session_open(env, s)) return (jlong)(intptr_t)s;
   session_close(s);
   return 0;
 }
