@@ -6,11 +6,6 @@
 #include "core/size.h"
 #include "kernels/moving/place.h"
 
-enum {
-  BLOCK_PANELS = 32, /* out block 192 x 512 floats: 384 KiB */
-  ALIKE = 1024       /* floats: addresses a multiple of 4 KiB apart share their set of L1 */
-};
-
 /* --- one block: rows x panels in one thread --------------------------------------------------- */
 
 typedef struct gemm_block {
@@ -21,7 +16,7 @@ typedef struct gemm_block {
   size_t pair_count;   /* 0: by pointers */
   size_t span;         /* rows that follow each other in a tile, at most */
   size_t taps, run;    /* of a row, either way */
-  float *decoded;      /* [PTE_ABREAST][PTE_GEMM_DEPTH][16] */
+  float *decoded;      /* [PTE_ABREAST][GEMM_DEPTH][16] */
   const float *few;    /* rows that are few, few_stride apart; NULL: they are not */
   size_t few_stride;
   float *out; /* the block's first element */
@@ -30,6 +25,9 @@ typedef struct gemm_block {
   pte_pace *pace; /* the functions below that return bool look: false: the run is to end */
 } gemm_block;
 
+static size_t block_of(const pte_gemm *g, pte_block block) {
+  return pte_gemm_block(&g->cut, block);
+}
 static bool has_pairs(const gemm_block *b) { return PTE_PARTS && b->pair_count > 0; }
 
 /* The block's first column, through all groups, and how many it has. */
@@ -174,7 +172,7 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
                     .first = at == 0};
   for (size_t p = 0; p < panels; p++)
     s.panel[p] = g->panels.read(g->panels.self, place + p, at, count,
-                                b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
+                                b->decoded + p * block_of(g, PTE_BLOCK_GEMM_DEPTH) * PTE_PANEL);
   const float *ask = weights_to_come(b, k, panel, panels);
   if (!has_pairs(b)) return run_strips(b, s, panels, ask);
   return run_pairs(b, &s, k->tap * g->lines.tap_stride + k->offset, panels, ask);
@@ -198,10 +196,11 @@ static bool run_step(const gemm_block *b, const gemm_step *k) {
  * far as a tile may go. Steps are about as long each. */
 static bool run_steps(const gemm_block *b) {
   bool stream = b->rows <= PTE_STRIP && !has_pairs(b);
-  size_t depth = pte_gemm_decodes(b->g) ? PTE_GEMM_DEPTH
-                 : stream               ? PTE_GEMM_LONG
-                 : has_pairs(b)         ? PTE_GEMM_EVEN
-                                        : PTE_GEMM_WIDE;
+  const pte_block fits = pte_gemm_decodes(b->g) ? PTE_BLOCK_GEMM_DEPTH
+                         : has_pairs(b)         ? PTE_BLOCK_GEMM_EVEN
+                                                : PTE_BLOCK_GEMM_WIDE;
+  const bool goes_on = stream && !pte_gemm_decodes(b->g);
+  const size_t depth = goes_on ? PTE_GEMM_LONG : block_of(b->g, fits);
   size_t taps = pte_most(depth / b->run, 1), run = pte_least(depth, b->run);
   taps = pte_ceil_div(b->taps, pte_ceil_div(b->taps, taps)),
   run = pte_ceil_div(b->run, pte_ceil_div(b->run, run));
@@ -321,21 +320,24 @@ enum { HELD_BYTES = 64 };
 
 /* Columns of a block, at most: all of them for one row or few, whose panels should stream. */
 static size_t block_columns(const pte_gemm *g, bool streams) {
-  return streams ? g->columns : pte_least(g->columns, BLOCK_PANELS * PTE_PANEL);
+  return streams ? g->columns
+                 : pte_least(g->columns, block_of(g, PTE_BLOCK_GEMM_PANELS) * PTE_PANEL);
 }
 
 static bool share_of(const pte_gemm *g, gemm_share *out) {
-  uint64_t rows = pte_least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
+  uint64_t rows = pte_least(g->rows, block_of(g, PTE_BLOCK_GEMM_ROWS)),
+           slots = pte_strips((size_t)rows) * PTE_STRIP;
   uint64_t pairs, pieces = 0, apart;
-  gemm_share s = {
-      .decoded = pte_gemm_decodes(g) ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
+  gemm_share s = {.decoded = pte_gemm_decodes(g) ? block_of(g, PTE_BLOCK_GEMM_DEPTH) *
+                                                       sizeof(float[PTE_ABREAST * PTE_PANEL])
+                                                 : 0};
   const pte_gemm_lines *l = &g->lines;
   s.few = FEW && l->width == g->rows && l->taps == 1 && l->piece_floats == 0 &&
           (pte_gemm_decodes(g)
                ? PTE_FLOATS && g->panels.floats && g->rows <= PTE_FEW_STORED &&
                      g->copy_floats == 0 && g->run <= VECTOR_DEPTH
                : PTE_PARTS && g->rows > 1 && g->rows <= PTE_FEW && g->run <= VECTOR_DEPTH / 2);
-  if (s.few && l->row_stride % ALIKE == 0) s.apart = g->run + PTE_PANEL;
+  if (s.few && pte_gemm_same_set(&g->cut, l->row_stride)) s.apart = g->run + PTE_PANEL;
   uint64_t held = g->place == NULL ? 0 : block_columns(g, g->rows == 1 || s.few);
   apart = sizeof(float) * rows * s.apart;
   if (g->lines.width > 0) pieces = (rows + g->lines.width - 2) / g->lines.width + 1;
@@ -390,12 +392,9 @@ static void add_halves(gemm_block *b, gemm_span s) {
   add_pair(b, (gemm_span){s.x, s.row, half}, rest);
 }
 
-/* Rows whose addresses are alike share a set of L1. One of 32 KiB holds eight, so six go together
- * (1024^3, Zen 4: 94 % of peak, fourteen 86); one of 48, which AVX-VNNI says, twelve; Intel's there
- * lose less to fourteen (Xeon: 89 %, twelve 86, six 78). */
-static size_t span_of(const pte_gemm *g, uint32_t cpu) {
-  if (g->lines.row_stride % ALIKE != 0 || (cpu & PTE_CPU_AMX)) return PTE_SPAN;
-  return cpu & PTE_CPU_AVXVNNI ? 6 : 3;
+/* Rows that meet in one set of L1 go together as far as it has ways for them. */
+static size_t span_of(const pte_gemm *g) {
+  return pte_gemm_same_set(&g->cut, g->lines.row_stride) ? g->cut.span : PTE_SPAN;
 }
 
 /* Cuts the block's part of each line into spans, and joins these to tiles. */
@@ -462,14 +461,15 @@ void pte_gemm_part(const pte_gemm *g, uint32_t cpu, void *scratch, size_t group,
   gemm_share share;
   pte_pace pace = pte_pace_of(g->watch);
   if (!share_of(g, &share)) return; /* pte_gemm_scratch refused it */
-  for (size_t m = rows[0]; m < rows[1]; m += PTE_GEMM_ROWS) {
-    gemm_block b = {.g = g, .span = span_of(g, cpu), .group = group, .row = m, .pace = &pace};
+  const size_t most = block_of(g, PTE_BLOCK_GEMM_ROWS), wide = block_of(g, PTE_BLOCK_GEMM_PANELS);
+  for (size_t m = rows[0]; m < rows[1]; m += most) {
+    gemm_block b = {.g = g, .span = span_of(g), .group = group, .row = m, .pace = &pace};
     b.kernel = pte_gemm_f32_pick(cpu);
-    b.rows = pte_least(PTE_GEMM_ROWS, rows[1] - m);
+    b.rows = pte_least(most, rows[1] - m);
     place_block(&b, &share, scratch);
     if (!fill_block(&b, &share, scratch)) return;
-    for (b.panel_begin = panels[0]; b.panel_begin < panels[1]; b.panel_begin += BLOCK_PANELS) {
-      b.panel_end = pte_least(b.panel_begin + BLOCK_PANELS, panels[1]);
+    for (b.panel_begin = panels[0]; b.panel_begin < panels[1]; b.panel_begin += wide) {
+      b.panel_end = pte_least(b.panel_begin + wide, panels[1]);
       aim_block(&b, NULL);
       if (!run_block(&b)) return;
     }
@@ -497,9 +497,9 @@ static size_t column_limit(const gemm_grid *grid, size_t threads) {
   return limit > 1 ? limit : pairs;
 }
 
-/* Blocks of at most 192 rows x 32 panels; more of them where threads would idle, as long as a block
- * keeps 2^17 steps (two microseconds) and, split by rows, 8 strips, or 7 tiles of rows that lie
- * evenly: threads that each take all rows of half the panels read these from memory once. Four
+/* Blocks of at most GEMM_ROWS x GEMM_PANELS; more of them where threads would idle, as long as a
+ * block keeps 2^17 steps (two microseconds) and, split by rows, 8 strips, or 7 tiles of rows that
+ * lie evenly: threads that each take all rows of half the panels read these from memory once. Four
  * blocks a thread even out cores of different speed; where panels should stream, each gets one.
  */
 static void grid_split(gemm_grid *grid, uint32_t threads) {
@@ -510,7 +510,8 @@ static void grid_split(gemm_grid *grid, uint32_t threads) {
   bool streams = g->rows == 1 || takes_few(g, grid->kernel, &grid->share);
   size_t wanted = threads <= 1 ? 1 : pte_least(streams ? threads : 4 * (size_t)threads, work);
   grid->unit = even(g, grid->kernel) ? 2 * PTE_SPAN : 2 * PTE_STRIP;
-  grid->row_blocks = pte_ceil_div(g->rows, PTE_GEMM_ROWS / grid->unit * grid->unit);
+  grid->row_blocks =
+      pte_ceil_div(g->rows, block_of(g, PTE_BLOCK_GEMM_ROWS) / grid->unit * grid->unit);
   grid->column_blocks = pte_ceil_div(g->columns, block_columns(g, streams));
   size_t rows_wanted = pte_ceil_div(wanted, g->groups * grid->column_blocks);
   const size_t least_rows = even(g, grid->kernel) ? 7 * grid->unit : 8 * PTE_STRIP;
@@ -546,7 +547,7 @@ static bool put_block(const gemm_block *b) {
 }
 
 /* The first row of block `block`: where a tile begins, if blocks are much longer. Rounded up, so
- * that no block, the last one neither, gets more than PTE_GEMM_ROWS. */
+ * that no block, the last one neither, gets more than GEMM_ROWS. */
 static size_t row_begin(const gemm_grid *grid, size_t block) {
   const size_t rows = grid->g->rows, at = rows * block / grid->row_blocks;
   if (block == grid->row_blocks || rows / grid->row_blocks < 4 * grid->unit) return at;
@@ -588,7 +589,7 @@ static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) 
 }
 
 void pte_gemm_run(const pte_call *call, const pte_gemm *g, void *scratch) {
-  gemm_grid grid = {.g = g, .scratch = scratch, .span = span_of(g, call->cpu)};
+  gemm_grid grid = {.g = g, .scratch = scratch, .span = span_of(g)};
   grid.kernel = pte_gemm_f32_pick(call->cpu);
   if (g->groups == 0 || g->rows == 0 || g->columns == 0 || !share_of(g, &grid.share)) return;
   grid.panels = pte_panel_count(g->columns);

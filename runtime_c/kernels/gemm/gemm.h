@@ -13,6 +13,7 @@
 #include "core/kept.h"
 #include "kernels/gemm/epilogue.h"
 #include "kernels/gemm/finish.h"
+#include "kernels/gemm/gemm_cut.h"
 #include "kernels/gemm/gemm_f32.h"
 
 /* Rows first .. first + count of a group, asked for by the driver. The address of tap t of row r
@@ -37,7 +38,8 @@ typedef struct pte_gemm_piece {
  * first of a piece begins. NULL: the run is to end. width 0: rows do not lie so. */
 typedef struct pte_gemm_lines {
   size_t width, taps, run, row_stride, tap_stride;
-  size_t piece_floats; /* of `room`, at most, for a piece of up to PTE_GEMM_ROWS rows */
+  size_t
+      piece_floats; /* of `room`, at most, for a piece of up to GEMM_ROWS rows (kernels/blocks.h) */
   const float *(*piece)(const void *source, pte_gemm_piece *piece);
 } pte_gemm_lines;
 
@@ -46,7 +48,7 @@ typedef bool pte_gemm_fill(const void *source, const pte_gemm_rows *rows);
 
 /* Where weights come from: the address of rows k .. k + count of a panel (panels are numbered
  * through all groups), in place or decoded into `block`, which has room for `count` <=
- * PTE_GEMM_DEPTH rows. */
+ * GEMM_DEPTH rows (kernels/blocks.h). */
 typedef const float *pte_panel_read(const void *self, size_t panel, size_t k, size_t count,
                                     float *block);
 
@@ -75,6 +77,7 @@ typedef struct pte_gemm {
   size_t copy_floats; /* of one row */
   pte_gemm_lines lines;
   pte_panels panels;
+  pte_gemm_cut cut;
   pte_finish_f32 finish; /* columns count through all groups */
   float *out;            /* rows out_stride apart; aliases nothing else */
   size_t out_stride;
@@ -89,19 +92,13 @@ static inline bool pte_gemm_decodes(const pte_gemm *g) {
   return PTE_STORED_KEPT && g->panels.decoded;
 }
 
-enum {
-  PTE_GEMM_DEPTH = 256, /* K of a block: 256 * 16 floats are 16 KiB, half of a small L1 */
-  PTE_GEMM_WIDE = 512, /* of one whose panels lie in place: a pair of them is most of a larger L1 */
-  PTE_GEMM_EVEN = 1024, /* the same where rows lie evenly: 14 of them hide that a pair is in L2 */
-  PTE_GEMM_ROWS = 196,  /* rows of a block, at most: with 256 floats each 196 KiB of L2 */
-  PTE_GEMM_LONG = 2048  /* K of a tile, at most: 6 * 64 * 2048 steps are under PTE_CHUNK */
-};
+enum { PTE_GEMM_LONG = 2048 }; /* K of a tile, at most: 6 * 64 * 2048 steps are under PTE_CHUNK */
 
 /* Sets out, out_stride and place for rows x columns of `y`, dense or not. */
 void pte_gemm_put(pte_gemm *g, const pte_tensor *y);
 
 /* Bytes of scratch that pte_gemm_run needs; reads groups, rows, taps, copy_floats, place,
- * panels.decoded and panels.floats. false: they do not fit in 64 bits. */
+ * panels.decoded, panels.floats and cut. false: they do not fit in 64 bits. */
 bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes);
 
 /* Computes all, on the call's pool, in the call's scratch from `scratch` on (64-byte aligned). */

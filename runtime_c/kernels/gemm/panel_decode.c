@@ -2,6 +2,7 @@
 
 #include "core/integer.h"
 #include "core/kept.h"
+#include "kernels/blocks.h"
 
 PTE_LEVEL_TABLES
 
@@ -29,21 +30,8 @@ static void planes_place(pte_stored *s, size_t panels, const pte_format_row *row
   }
 }
 
-/* Of x86 those with AVX-VNNI: Zen 5, where that was measured, and Intel's of its years. Older ones
- * follow 10 to 24 misses, fewer than keep memory busy. */
-static bool is_deep(uint32_t cpu) {
-#if defined(__x86_64__) || defined(__i386__)
-  return (cpu & PTE_CPU_AVXVNNI) != 0;
-#else
-  (void)cpu;
-  return true;
-#endif
-}
-
-/* AMX says: one of Intel's for servers. */
-static bool is_distant(uint32_t cpu) { return (cpu & PTE_CPU_AMX) != 0; }
-
-pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu) {
+pte_stored pte_stored_of(const pte_tensor *w, const pte_call *call) {
+  const pte_machine *machine = pte_call_machine(call);
   const pte_format_row *row = &pte_format_rows[w->format];
   size_t k = (size_t)w->shape[1], groups = w->groups > 1 ? w->groups : 1;
   size_t panels = groups * pte_panel_count((size_t)w->shape[0] / groups);
@@ -57,8 +45,9 @@ pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu) {
                   .scale_bytes = pte_dtype_bits(row->scale) / 8,
                   .block_exponent = w->block == 0 ? ROW : w->block - 5u,
                   .floats = is_floats(row, pte_format_codes(w->format), k),
-                  .deep = is_deep(cpu),
-                  .distant = is_distant(cpu)};
+                  .many_misses = pte_machine_many_misses(machine),
+                  .far_memory = pte_machine_far_memory(machine),
+                  .turn_bytes = (uint32_t)pte_block_of(machine, PTE_BLOCK_INT8_TURN)};
   switch (row->bits) {
   case 2: s.steps = pte_ceil_div(k, 16); break;
   case 3: s.steps = pte_ceil_div(k, 32) * 2; break;
@@ -73,13 +62,13 @@ pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu) {
   return s;
 }
 
-pte_panels pte_weight_panels(const pte_tensor *w, uint32_t cpu, pte_weight *memory) {
+pte_panels pte_weight_panels(const pte_tensor *w, const pte_call *call, pte_weight *memory) {
   if (!PTE_STORED_KEPT || w->format == PTE_FORMAT_PLAIN) {
     memory->plain = (pte_plain_panels){w->data, (size_t)w->shape[1]};
     return (pte_panels){.read = pte_plain_panels_read, .self = &memory->plain};
   }
-  const pte_panel_decode *decode = pte_panel_decode_pick(cpu);
+  const pte_panel_decode *decode = pte_panel_decode_pick(call->cpu);
   pte_stored *s = &memory->stored;
-  *s = pte_stored_of(w, cpu);
+  *s = pte_stored_of(w, call);
   return (pte_panels){decode->read, s->floats ? decode->few : NULL, s, true, s->floats};
 }

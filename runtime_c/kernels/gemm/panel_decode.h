@@ -32,8 +32,8 @@ typedef struct pte_stored {
   uint32_t format, scale_bytes;
   uint32_t block_exponent; /* of the blocks of 32 in a block, 2^this of them; all bits: the row */
   bool floats;             /* FP8, each scale f32 or E8M0 and all there is, K in whole steps */
-  bool deep;    /* the first cache follows enough misses that asking for each line into it pays, */
-  bool distant; /* and memory is so far off that it takes four streams to keep it busy */
+  bool many_misses, far_memory; /* of the machine (core/machine.h) */
+  uint32_t turn_bytes;          /* of panels that stay in L2 while rows take turns at them */
 } pte_stored;
 
 typedef struct pte_panel_decode {
@@ -45,8 +45,8 @@ typedef struct pte_panel_decode {
 
 PTE_FAMILY(panel_decode)
 
-/* The parts of a weight whose format has scales; `cpu`: who will read it. */
-pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu);
+/* The parts of a weight whose format has scales, as the call's machine reads it. */
+pte_stored pte_stored_of(const pte_tensor *w, const pte_call *call);
 
 /* The panels of any f32 weight. */
 typedef struct pte_weight {
@@ -54,8 +54,8 @@ typedef struct pte_weight {
   pte_stored stored;
 } pte_weight;
 
-/* `memory` is used until the product is done; `cpu` chooses the decoder. */
-pte_panels pte_weight_panels(const pte_tensor *w, uint32_t cpu, pte_weight *memory);
+/* `memory` is used until the product is done; the call's features choose the decoder. */
+pte_panels pte_weight_panels(const pte_tensor *w, const pte_call *call, pte_weight *memory);
 
 /* An E8M0 byte: 2^(byte - 127), 255 is NaN. Byte 0 is subnormal. */
 static inline float pte_f32_from_e8m0(uint8_t byte) {

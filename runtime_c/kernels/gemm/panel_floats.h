@@ -17,8 +17,8 @@ enum { PTE_FLOATS_SUMS = 8 }; /* rows times panels of a tile, at most */
  * word what is kept of that is 1 / factor of the value. */
 typedef struct pte_floats {
   uint32_t down, keep;
-  uint8_t limit; /* the least magnitude that is no number */
-  bool deep;     /* as pte_stored's */
+  uint8_t limit;    /* the least magnitude that is no number */
+  bool many_misses; /* as pte_stored's */
   float factor;
 } pte_floats;
 

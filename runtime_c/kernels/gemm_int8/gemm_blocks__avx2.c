@@ -191,8 +191,6 @@ static const tiles tiles_of[] = {
 };
 
 /* Rows that are no four take turns at panels that stay in the second cache. */
-enum { TURN_BYTES = 256 << 10 };
-
 static void panels_avx2(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
                         size_t count, float *out, size_t out_stride) {
   tile t = {w, *x, rows, panel, 0, 0, out, out_stride};
@@ -200,7 +198,7 @@ static void panels_avx2(const pte_stored *w, const pte_rows_i8 *x, size_t rows, 
     for (; t.panel < panel + count; t.panel++, t.out += PTE_PANEL) tiles_of[w->format].rows(&t);
     return;
   }
-  size_t turn = rows == 1 ? count : TURN_BYTES / (64 * w->steps + 1) / PAIR * PAIR + PAIR;
+  size_t turn = rows == 1 ? count : w->turn_bytes / (64 * w->steps + 1) / PAIR * PAIR + PAIR;
   for (size_t some; count > 0; count -= some, t.panel += some, t.out += some * PTE_PANEL) {
     tile row = t;
     some = count < turn ? count : turn;

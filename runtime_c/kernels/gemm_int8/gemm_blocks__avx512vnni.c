@@ -250,7 +250,7 @@ static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, siz
   part p;
   p.ask_bytes = (bytes + strips - 1) / strips, p.ask_beside = apart * w->steps * 64;
   p.begins = true;
-  p.first = strips == 1 && !w->deep && pte_format_bits(w->format) == 8 ? -READ_AHEAD : 0;
+  p.first = strips == 1 && !w->many_misses && pte_format_bits(w->format) == 8 ? -READ_AHEAD : 0;
   for (size_t b = 0; b < x->blocks; b += PART, p.begins = false) {
     p.count = x->blocks - b < PART ? x->blocks - b : PART;
     p.ask = w->codes + panel * w->steps * 64 + b * bytes + READ_AHEAD;
@@ -295,8 +295,8 @@ static void panels_avx512vnni(const pte_stored *w, const pte_rows_i8 *x, size_t 
   const tile t = {w, *x, rows, panel, 0, 0, out, out_stride};
   const size_t apart = count / PAIR;
   const unsigned bits = pte_format_bits(w->format);
-  if (rows == 1 && bits == 8 && !w->deep) streams_run(row_8_by_4, ABREAST, t, count);
-  else if (rows == 1 && bits != 6 && w->distant)
+  if (rows == 1 && bits == 8 && !w->many_misses) streams_run(row_8_by_4, ABREAST, t, count);
+  else if (rows == 1 && bits != 6 && w->far_memory)
     streams_run(bits == 4 ? far_4_by_4 : far_8_by_4, ABREAST, t, count);
   else if (rows == 1) streams_run(bits == 4 ? row_4 : bits == 6 ? row_6 : row_8, PAIR, t, count);
   else if (rows <= PTE_I8_ROWS && bits == 4) streams_run(rows_4, PAIR, t, count);

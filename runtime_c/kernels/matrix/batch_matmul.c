@@ -10,8 +10,6 @@
 #include "kernels/gemm/panel_pack.h"
 #include "kernels/rows/rows.h"
 
-enum { PACKED_FLOATS = 65536 }; /* packed columns of b: 256 KiB, or one panel */
-
 typedef struct batch_plan {
   const pte_call *call;
   pte_gemm gemm;                  /* of one batch, without addresses */
@@ -53,10 +51,12 @@ static bool batch_plan_of(const pte_call *call, batch_plan *p) {
                        .taps = 1,
                        .run = k,
                        .fill = batch_fill,
+                       .cut = pte_gemm_cut_of(pte_call_machine(call)),
                        .copy_floats = a->stride[rank - 1] == 1 ? 0 : k};
   p->batches = (size_t)pte_tensor_span(y, 0, rank - 2);
   p->panels = pte_panel_count(p->gemm.columns);
-  limit = k > PACKED_FLOATS / PTE_PANEL ? 1 : PACKED_FLOATS / PTE_PANEL / (k == 0 ? 1 : k);
+  limit = pte_block_of(pte_call_machine(call), PTE_BLOCK_PACKED_FLOATS) / PTE_PANEL;
+  limit = k > limit ? 1 : limit / (k == 0 ? 1 : k);
   if (limit > p->panels) limit = p->panels;
   if (limit == 0) limit = 1;
   p->blocks = p->panels / limit + (p->panels % limit != 0);

@@ -19,7 +19,7 @@
 
 enum {
   FEW_CHANNELS = 16,
-  ALIKE = 1024 /* floats: lines that far apart share their set of L1 */
+  HALF_WAY = PTE_USUAL_WAY / 2 / sizeof(float) /* lines that far apart are in other sets of L1 */
 };
 
 typedef struct conv_source {
@@ -170,7 +170,8 @@ static bool inside(const pte_conv_axis *axis) {
 
 /* Windows of one pixel where they lie, others in copies of their lines; where these would hold more
  * than what the windows read, pixel by pixel after all. */
-static pte_gemm_lines lines_of_rows(conv_source *s, size_t groups) {
+static pte_gemm_lines lines_of_rows(conv_source *s, size_t groups, const pte_gemm_cut *cut) {
+  const int64_t most = (int64_t)pte_gemm_block(cut, PTE_BLOCK_GEMM_ROWS);
   const pte_conv_axis *axis = s->w.axis;
   const int64_t taps = axis[0].kernel * axis[1].kernel, width = axis[2].out;
   pte_gemm_lines lines = {.width = (size_t)width, .taps = (size_t)taps};
@@ -183,10 +184,11 @@ static pte_gemm_lines lines_of_rows(conv_source *s, size_t groups) {
   if (groups > 1 || axis[2].spread > 1 || axis[2].stride > axis[2].kernel ||
       (axis[2].dilation > 1 && axis[2].kernel > 1))
     return (pte_gemm_lines){.width = 0};
-  s->whole = width <= PTE_GEMM_ROWS;
-  int64_t longest = s->whole ? width : PTE_GEMM_ROWS;
+  s->whole = width <= most;
+  int64_t longest = s->whole ? width : most;
   s->pitch = ((longest - 1) * axis[2].stride + axis[2].kernel) * s->w.channels;
-  if (s->pitch * axis[1].stride % ALIKE == 0) s->pitch += ALIKE / 2 / axis[1].stride;
+  if (pte_gemm_same_set(cut, (size_t)(s->pitch * axis[1].stride)))
+    s->pitch += HALF_WAY / axis[1].stride;
   if (s->pitch > PTE_CHUNK) return (pte_gemm_lines){.width = 0}; /* a line is copied as a whole */
   lines.tap_stride = (size_t)s->pitch, lines.piece_floats = (size_t)(taps * s->pitch);
   lines.piece = piece_copied;
@@ -222,9 +224,10 @@ static pte_status plan_of(const pte_call *call, conv_plan *p) {
                        .taps = taps,
                        .run = p->source.group_channels,
                        .fill = matrix ? pte_matrix_fill : conv_fill,
-                       .panels = pte_weight_panels(w, call->cpu, &p->weight)};
+                       .panels = pte_weight_panels(w, call, &p->weight),
+                       .cut = pte_gemm_cut_of(pte_call_machine(call))};
   p->gemm.lines = matrix ? pte_matrix_lines(p->gemm.rows, p->gemm.run, (size_t)p->source.w.channels)
-                         : lines_of_rows(&p->source, groups);
+                         : lines_of_rows(&p->source, groups, &p->gemm.cut);
   pte_gemm_put(&p->gemm, y);
   if (p->source.joined) {
     p->gemm.taps = taps / (size_t)axis[2].kernel;

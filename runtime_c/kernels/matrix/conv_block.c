@@ -13,8 +13,6 @@
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/gemm/gemm_plain.h"
 
-enum { PASS = 56 }; /* pixels of y that go together, about: whole tiles of the products */
-
 typedef struct block_plan {
   const pte_call *call;
   pte_gemm expand, project; /* of the pixels that go together */
@@ -35,7 +33,7 @@ typedef struct block_share {
                                       the other: the last ones are in the ring */
 } block_share;
 
-static pte_gemm product_of(int64_t rows, int64_t columns, int64_t run) {
+static pte_gemm product_of(const pte_call *call, int64_t rows, int64_t columns, int64_t run) {
   return (pte_gemm){.groups = 1,
                     .rows = (size_t)rows,
                     .columns = (size_t)columns,
@@ -44,6 +42,7 @@ static pte_gemm product_of(int64_t rows, int64_t columns, int64_t run) {
                     .fill = pte_matrix_fill,
                     .lines = pte_matrix_lines((size_t)rows, (size_t)run, (size_t)run),
                     .panels = {.read = pte_plain_panels_read},
+                    .cut = pte_gemm_cut_of(pte_call_machine(call)),
                     .out_stride = (size_t)columns};
 }
 
@@ -82,8 +81,10 @@ static bool plan_of(const pte_call *call, block_plan *p) {
                     .wide = x->shape[2],
                     .out_high = y->shape[1],
                     .out_wide = y->shape[2]};
-  p->lines = pte_most_i64(1, pte_least_i64(p->out_high, PASS / pte_most_i64(p->out_wide, 1)));
-  p->expand_lines = pte_most_i64(1, PASS / pte_most_i64(p->wide, 1));
+  /* pixels that go together: whole tiles of the products */
+  const int64_t pass = (int64_t)pte_block_of(pte_call_machine(call), PTE_BLOCK_CONV_PIXELS);
+  p->lines = pte_most_i64(1, pte_least_i64(p->out_high, pass / pte_most_i64(p->out_wide, 1)));
+  p->expand_lines = pte_most_i64(1, pass / pte_most_i64(p->wide, 1));
   const int64_t ring = call->in[1] == NULL ? 0 : (p->lines - 1) * a->stride + a->kernel;
   p->middle = (pte_depthwise){.kernel = pte_depthwise_f32_pick(call->cpu),
                               .taps = (size_t)taps->shape[1],
@@ -94,8 +95,8 @@ static bool plan_of(const pte_call *call, block_plan *p) {
       channels
   };
   pte_depthwise_shape(&p->middle);
-  p->expand = product_of(p->expand_lines * p->wide, channels, x->shape[3]);
-  p->project = product_of(p->lines * p->out_wide, y->shape[3], channels);
+  p->expand = product_of(call, p->expand_lines * p->wide, channels, x->shape[3]);
+  p->project = product_of(call, p->lines * p->out_wide, y->shape[3], channels);
   return pte_epilogue_needs(call, a->steps, 7, &p->follows) == PTE_OK && plan_share(p, ring);
 }
 

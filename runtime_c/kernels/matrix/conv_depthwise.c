@@ -7,15 +7,13 @@
 #include "core/integer.h"
 #include "core/size.h"
 #include "gen/ops.h"
+#include "kernels/blocks.h"
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/gemm/epilogue.h"
 #include "kernels/moving/place.h"
 #include "kernels/panels.h"
 
-enum {
-  BAND = 32768,     /* elements of a band of pixels, about: a part of L2 */
-  TASK_WORK = 65536 /* products that are worth a band */
-};
+enum { TASK_WORK = 65536 }; /* products that are worth a band */
 
 typedef struct depthwise_plan {
   const pte_call *call;
@@ -43,7 +41,8 @@ static pte_conv_lists lists_of(const pte_conv_depthwise_attrs *a) {
 static void plan_bands(depthwise_plan *p, size_t threads) {
   size_t work = p->sums.channels * p->sums.taps * p->pixels / TASK_WORK + 1;
   size_t wanted = threads <= 1 ? 1 : pte_least(4 * threads, work);
-  p->bands = pte_most(pte_ceil_div(p->pixels, BAND / (p->sums.channels + 1) + 1), 1);
+  const size_t band = pte_block_of(pte_call_machine(p->call), PTE_BLOCK_DEPTHWISE_BAND);
+  p->bands = pte_most(pte_ceil_div(p->pixels, band / (p->sums.channels + 1) + 1), 1);
   p->bands = pte_ceil_div(p->bands, wanted) * wanted;
   size_t width = pte_most((size_t)p->sums.w.axis[2].out, 1);
   p->band_unit = p->pixels / width >= p->bands ? width : 1;

@@ -20,9 +20,8 @@
 
 enum {
   PRODUCTS = 36,
-  BLOCK_FLOATS = 3 << 16, /* transformed pixels and sums of a block: 768 KiB of L2 */
-  BLOCK_PAIRS = 4,        /* of panels, of a block's columns */
-  LEAST_TILES = 32        /* of a block: with fewer the weights pass by too often */
+  BLOCK_PAIRS = 4, /* of panels, of a block's columns */
+  LEAST_TILES = 32 /* of a block: with fewer the weights pass by too often */
 };
 
 typedef struct winograd_plan {
@@ -33,6 +32,7 @@ typedef struct winograd_plan {
   size_t channels, panels, pairs;
   size_t down, across, tiles; /* of an image; of all */
   size_t tile_blocks, column_blocks;
+  pte_gemm_cut cut;
   pte_needs follows; /* the epilogue's; kept behind the plan, scratch in front of the rest */
   uint64_t zeros_bytes, v_bytes, m_bytes, share_bytes;
   const float *zeros; /* a pixel of the padding */
@@ -58,6 +58,7 @@ static pte_gemm gemm_of(const winograd_plan *p, size_t rows, size_t panels) {
                     .fill = pte_matrix_fill,
                     .lines = pte_matrix_lines(rows, c, c),
                     .panels = {.read = pte_plain_panels_read},
+                    .cut = p->cut,
                     .out_stride = panels * PTE_PANEL,
                     .watch = p->call->watch};
 }
@@ -67,7 +68,9 @@ static pte_gemm gemm_of(const winograd_plan *p, size_t rows, size_t panels) {
 static void split(winograd_plan *p) {
   const size_t threads = p->call->threads;
   const size_t row = PRODUCTS * (p->channels + pte_least(p->pairs, BLOCK_PAIRS) * 2 * PTE_PANEL);
-  const size_t fit = pte_least(pte_most(BLOCK_FLOATS / row, LEAST_TILES), PTE_GEMM_ROWS);
+  const size_t floats = pte_block_of(pte_call_machine(p->call), PTE_BLOCK_WINOGRAD_FLOATS);
+  const size_t fit =
+      pte_least(pte_most(floats / row, LEAST_TILES), pte_gemm_block(&p->cut, PTE_BLOCK_GEMM_ROWS));
   const size_t blocks = pte_most(pte_ceil_div(p->tiles, fit), 1);
   p->tile_blocks = blocks;
   for (size_t some = threads; threads > 1 && some <= 4 * threads; some *= 4) {
@@ -92,6 +95,7 @@ static bool plan_of(const pte_call *call, winograd_plan *p) {
   *p = (winograd_plan){.call = call,
                        .kernel = pte_winograd_f32_pick(call->cpu),
                        .gemm = pte_gemm_f32_pick(call->cpu),
+                       .cut = pte_gemm_cut_of(pte_call_machine(call)),
                        .high = x->shape[1],
                        .wide = x->shape[2],
                        .out_high = y->shape[1],
@@ -202,7 +206,8 @@ typedef struct winograd_block {
 static bool pair_run(const winograd_block *b, const float *v, const float *u, const float *next,
                      float *m, size_t panels) {
   const size_t c = b->p->channels, strips = pte_ceil_div(b->tiles, 2 * PTE_SPAN);
-  const size_t steps = pte_most(pte_ceil_div(c, PTE_GEMM_EVEN), 1), stride = b->panels * PTE_PANEL;
+  const size_t depth = pte_gemm_block(&b->p->cut, PTE_BLOCK_GEMM_EVEN);
+  const size_t steps = pte_most(pte_ceil_div(c, depth), 1), stride = b->panels * PTE_PANEL;
   for (size_t i = 0; i < steps * strips; i++) {
     const size_t k = c * (i / strips) / steps, run = c * (i / strips + 1) / steps - k;
     const size_t strip = i % strips, row = b->tiles * strip / strips,

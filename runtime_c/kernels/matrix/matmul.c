@@ -22,7 +22,8 @@ static pte_status plan_of(const pte_call *call, matmul_plan *p) {
                        .taps = 1,
                        .run = (size_t)w->shape[1],
                        .fill = pte_matrix_fill,
-                       .panels = pte_weight_panels(w, call->cpu, &p->weight)};
+                       .panels = pte_weight_panels(w, call, &p->weight),
+                       .cut = pte_gemm_cut_of(pte_call_machine(call))};
   p->gemm.lines = pte_matrix_lines(p->gemm.rows, p->gemm.run, p->gemm.run);
   pte_gemm_put(&p->gemm, call->out[0]);
   return pte_epilogue_needs(call, a->steps, 3, &p->epilogue);

@@ -9,14 +9,13 @@
 #include "kernels/gemm_int8/gemm_blocks.h"
 
 enum {
-  BLOCK_BYTES = 1 << 19, /* of codes, which stay in L2, */
-  LEAST_ROWS = 60,       /* or of so many rows, */
-  MOST_ROWS = 132,       /* and at most these, or those that a variant takes together */
-  EVEN_ROWS = 12,        /* whole tiles of all variants */
-  PAIR = 2,              /* panels that a variant may take together, */
-  BLOCK_PAIRS = 8,       /* and so many of them in a block */
-  DOT = 4,               /* products of codes that count as one operation, */
-  DOT_TALL = 16          /* of variants that take more rows than PTE_I8_ROWS */
+  LEAST_ROWS = 60, /* of a block, and as many as their codes stay in L2, */
+  MOST_ROWS = 132, /* and at most these, or those that a variant takes together */
+  EVEN_ROWS = 12,  /* whole tiles of all variants */
+  PAIR = 2,        /* panels that a variant may take together, */
+  BLOCK_PAIRS = 8, /* and so many of them in a block */
+  DOT = 4,         /* products of codes that count as one operation, */
+  DOT_TALL = 16    /* of variants that take more rows than PTE_I8_ROWS */
 };
 
 typedef struct int8_plan {
@@ -123,7 +122,8 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
 
 /* Blocks of like size, since a panel's codes become bytes once a block; as many for each thread. */
 static void blocks_plan(int8_plan *p) {
-  const size_t threads = p->call->threads, held = BLOCK_BYTES / (p->depth + 1);
+  const size_t bytes = pte_block_of(pte_call_machine(p->call), PTE_BLOCK_INT8_BYTES);
+  const size_t threads = p->call->threads, held = bytes / (p->depth + 1);
   size_t most = p->kernel->most_rows > PTE_I8_ROWS ? p->kernel->most_rows : MOST_ROWS;
   most = pte_least(most, held > LEAST_ROWS ? held : LEAST_ROWS);
   p->row_blocks = pte_ceil_div(p->rows, most);
@@ -153,7 +153,7 @@ static pte_status plan_of(const pte_call *call, int8_plan *p) {
   const pte_tensor *x = call->in[0], *w = call->in[1];
   *p = (int8_plan){.call = call,
                    .kernel = pte_gemm_blocks_pick(call->cpu),
-                   .w = pte_stored_of(w, call->cpu),
+                   .w = pte_stored_of(w, call),
                    .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
                    .columns = (size_t)w->shape[0],
                    .depth = (size_t)w->shape[1],

@@ -14,14 +14,12 @@
 #include "kernels/rotate/rotate_i8.h"
 
 enum {
-  BLOCK_BYTES = 1 << 19, /* of codes, which stay in L2, */
-  LEAST_ROWS = 128,      /* or of so many rows, */
-  MOST_ROWS = 256,       /* and at most these */
+  LEAST_ROWS = 128, /* of a block, and as many as their codes stay in L2, */
+  MOST_ROWS = 256,  /* and at most these */
   BLOCK_PANELS = 16,
   MANY_ROWS = 16, /* that pay for looking at weights (the variant's `pairs`) */
   FEW_ROWS = 4,   /* of a tile that has not enough sums to keep the processor busy are less */
-  TURN = 64,
-  ALIAS = 4096 /* rows so far apart would fall on each other in L1 */
+  TURN = 64
 };
 
 typedef struct turned_plan {
@@ -46,10 +44,11 @@ typedef struct turned_plan {
 static bool plan_of(const pte_call *call, turned_plan *p) {
   const pte_matmul_turned_attrs *attrs = call->attrs;
   const pte_tensor *x = call->in[0], *w = call->in[1];
+  const pte_machine *machine = pte_call_machine(call);
   *p = (turned_plan){.call = call,
                      .kernel = pte_gemm_static_pick(call->cpu),
                      .rotate = pte_rotate_i8_pick(call->cpu),
-                     .w = pte_stored_of(w, call->cpu),
+                     .w = pte_stored_of(w, call),
                      .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
                      .columns = (size_t)w->shape[0],
                      .depth = (size_t)x->shape[x->rank - 1],
@@ -60,8 +59,9 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
   p->zeros = p->kernel->settle != NULL;
   p->peaks = pte_peaks_count(p->kernel, p->quads);
   p->row_bytes = 4 * p->quads * p->kernel->widened;
-  if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
-  size_t block_rows = pte_least(BLOCK_BYTES / (4 * p->quads + 1), MOST_ROWS);
+  if (pte_machine_same_set(machine, p->row_bytes)) p->row_bytes += 64;
+  const size_t bytes = pte_block_of(machine, PTE_BLOCK_INT8_BYTES);
+  size_t block_rows = pte_least(bytes / (4 * p->quads + 1), MOST_ROWS);
   if (block_rows < LEAST_ROWS) block_rows = LEAST_ROWS;
   p->row_blocks = pte_ceil_div(p->rows, block_rows - 1);
   if (p->rows > 0) {

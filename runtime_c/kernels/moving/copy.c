@@ -1,11 +1,12 @@
 /* copy: y = x, from any strides to any strides; x and y are apart. Elements narrower than a byte
  * are dense on both sides. Axes are taken in the order of y's memory. A row that runs in both is
- * one memcpy; where x runs along another axis than y, tiles of a cache line by COLUMNS keep both
- * sides in L1. */
+ * one memcpy; where x runs along another axis than y, tiles of a cache line by some columns keep
+ * both sides in L1. */
 #include "gen/ops.h"
+#include "kernels/blocks.h"
 #include "kernels/rows/rows.h"
 
-enum { LINE = 64, THIN = 8, THIN_BLOCK = 512, COLUMNS = 64 };
+enum { LINE = 64, THIN = 8, THIN_BLOCK = 512 };
 
 typedef struct axis {
   int64_t count, from, to; /* strides of x and y, in elements */
@@ -19,6 +20,7 @@ typedef struct copy_job {
   int64_t outer_shape[PTE_MAX_RANK];
   int64_t block; /* elements a unit takes of `across` */
   int64_t blocks;
+  int64_t columns; /* of a tile, at most */
   unsigned outer, bytes;
   bool transposed;
   pte_watch *watch;
@@ -109,8 +111,8 @@ static void copy_block(const copy_job *job, pte_pace *pace, const char *x, char 
     return;
   }
   const axis *inner = across + 1;
-  for (int64_t i = 0; i < inner->count; i += COLUMNS) {
-    int64_t columns = inner->count - i < COLUMNS ? inner->count - i : COLUMNS;
+  for (int64_t i = 0; i < inner->count; i += job->columns) {
+    int64_t columns = inner->count - i < job->columns ? inner->count - i : job->columns;
     if (!pte_pace_go(pace, columns * count)) return;
     transpose(y + i * bytes, across->to, x + i * inner->from * bytes, inner->from, count, columns,
               job->bytes);
@@ -146,6 +148,8 @@ static pte_status copy_run(const pte_call *call) {
   }
   copy_job job = plan(x, y);
   job.watch = call->watch;
+  if (job.transposed)
+    job.columns = (int64_t)pte_block_of(pte_call_machine(call), PTE_BLOCK_COPY_COLUMNS);
   int64_t units = job.blocks;
   for (unsigned i = 0; i < job.outer; i++) units *= job.outer_shape[i];
   pte_parallel(call, (size_t)units, pte_grain(count / units * job.bytes), copy_task, &job);

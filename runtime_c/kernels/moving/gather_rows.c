@@ -33,7 +33,7 @@ static void gather_rows_task(void *context, size_t begin, size_t end, uint32_t t
   const pte_panel_decode *decode = pte_panel_decode_pick(call->cpu);
   pte_stored stored = !PTE_STORED_KEPT || w->format == PTE_FORMAT_PLAIN
                           ? (pte_stored){.codes = NULL}
-                          : pte_stored_of(w, call->cpu);
+                          : pte_stored_of(w, call);
   pte_pace pace = pte_call_pace(call);
   bool goes_on = true;
   (void)thread;

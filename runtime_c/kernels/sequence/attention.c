@@ -12,6 +12,7 @@
 #include "kernels/sequence/attention.h"
 
 #include "core/integer.h"
+#include "core/machine.h"
 #include "core/size.h"
 #include "kernels/sequence/attention_f32.h"
 
@@ -62,6 +63,8 @@ static pte_attention plan(const pte_call *call) {
   a.shared = call->threads > 1 && blocks * a.items_per_block < 2 * (int64_t)call->threads &&
              a.rows <= SHARED_ROWS && a.keys >= SHARED_KEYS && a.attrs->left_window < 0;
   a.strips = (a.rows_per_item + STRIP - 1) / STRIP;
+  a.queries_meet =
+      pte_machine_same_set(pte_call_machine(call), 2 * sizeof(float) * (size_t)a.q->stride[2]);
   a.side = (a.strip + LANES - 1) / LANES * LANES;
   a.slot = 2 * a.side + a.strip * a.e_padded;
   return a;

@@ -37,6 +37,7 @@ typedef struct pte_attention {
   int64_t strip;          /* rows of a strip: PTE_ATTENTION_STRIP or all of an item */
   int64_t side;           /* in whole blocks of lanes */
   int64_t staged;         /* elements of a tile's keys that are widened before they are laid out */
+  bool queries_meet;      /* rows of queries, or every second one, in one set of the first cache */
   bool panels;            /* keys lie as [keys / 16][d][16], not as [keys][d] */
   uint64_t scratch_bytes; /* of one thread */
   bool shared;            /* an item's tiles are shared by threads, and merged in order when all are
