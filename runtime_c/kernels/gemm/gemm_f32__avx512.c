@@ -4,6 +4,7 @@
 #if PTE_HAVE_AVX512
 #include "kernels/gemm/finish__avx512.h"
 #include "kernels/gemm/gemm_f32.h"
+#include "kernels/prefetch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

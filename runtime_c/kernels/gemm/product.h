@@ -4,6 +4,7 @@
 #define PTE_PRODUCT_H
 
 #include "core/lanes_rows.h"
+#include "kernels/prefetch.h"
 
 /* out[rows][columns] (+)= a[rows][k] b[k][columns]; columns in blocks of 16, block p of b starts at
  * b + p * b_block and its row i at i * b_row more, all in elements. `first`: the sum starts at +0,
@@ -115,12 +116,12 @@ __attribute__((noinline)) static void pte_product_steps(const pte_product *p) {
 #endif
 
 /* Codes are widened on the way to the product: other units do that than those that multiply, and a
- * tile of sums waits for neither. Four blocks of 16 columns. What the next 4 KiB of b on are, is
- * asked for: the keys and values of a context lie in far memory. */
+ * tile of sums waits for neither. Four blocks of 16 columns. What follows of b is
+ * prefetched: the keys and values of a context lie in far memory. */
 #if defined(__AVX512F__)
 #define PTE_PRODUCT_NARROW 1
 PTE_ALWAYS void pte_product_narrow_tile(int rows, const pte_product *p) {
-  enum { BLOCKS = 4, AHEAD = 4096, LINE = 64 };
+  enum { BLOCKS = 4, LINE = 64 };
   pte_lanes sum[4 * BLOCKS], at[BLOCKS];
 #pragma GCC unroll 16
   for (int i = 0; i < rows * BLOCKS; i++)
@@ -129,7 +130,7 @@ PTE_ALWAYS void pte_product_narrow_tile(int rows, const pte_product *p) {
                  : pte_lanes_load(p->out + i / BLOCKS * p->out_row + i % BLOCKS * PTE_LANE_COUNT);
   const int64_t row = p->b_row * p->bytes, block = p->b_block * p->bytes;
   const int64_t step = row < LINE * p->bytes ? LINE * p->bytes : row;
-  const char *b = p->codes, *ahead = b + AHEAD;
+  const char *b = p->codes, *ahead = b + PTE_PREFETCH_NARROW;
   const float *a = p->a, *a_2 = a + 2 * p->a_row;
   for (int64_t k = 0; k < p->k; k++, b += row, ahead += step) {
     __builtin_prefetch(ahead, 0, 1);

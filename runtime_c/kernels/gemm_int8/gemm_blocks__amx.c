@@ -15,7 +15,7 @@ extern const pte_gemm_blocks pte_gemm_blocks__avx512vnni;
 
 enum {
   MOST = PTE_I8_TALL / EDGE * EDGE, /* rows together */
-  BLOCK_BYTES = PTE_I8_BLOCK * PTE_PANEL,
+  UNIT_BYTES = PTE_I8_BLOCK * PTE_PANEL,
   BESIDE = 2,              /* panels that share what is read of x */
   PART = 8,                /* blocks that are read, multiplied and finished at a time */
   THREES = (EDGE + 2) / 3, /* rows whose addresses are one and a multiple of what lies between */
@@ -27,7 +27,7 @@ typedef float out_row[BESIDE][PTE_PANEL];
 
 /* Panels that meet all rows of a call, a part of K at a time. */
 typedef struct pair {
-  _Alignas(64) int8_t codes[BESIDE][PART][BLOCK_BYTES];
+  _Alignas(64) int8_t codes[BESIDE][PART][UNIT_BYTES];
   sums sum[BESIDE][PART]; /* of a strip of rows */
   float scales[BESIDE][PART * PTE_PANEL];
   out_row out[MOST]; /* so far; where out is, rows would meet in one set of L1 */
@@ -120,7 +120,7 @@ INLINE const int8_t *codes_after(const pte_rows_i8 *x, size_t rows, size_t row, 
 static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
                      size_t apart, float *out, size_t out_stride) {
   const size_t beside = apart * w->steps * 64, bytes = w->steps * 64 * PART / x->blocks;
-  const uint8_t *ask = w->codes + panel * w->steps * 64 + READ_AHEAD;
+  const uint8_t *ask = w->codes + panel * w->steps * 64 + PTE_PREFETCH_TALL;
   pair p;
   p.lines = (bytes * EDGE / rows + 63) / 64;
   for (size_t b = 0; b < x->blocks; b += PART, ask += bytes) {

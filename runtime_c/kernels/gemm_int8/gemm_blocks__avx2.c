@@ -8,7 +8,7 @@
 #if PTE_HAVE_AVX2
 #include <immintrin.h>
 
-enum { FEWER = 0, AHEAD = 256, ROWS_AHEAD = 4096 }; /* the next block; as their sums wait long */
+enum { FEWER = 0 };
 typedef struct constants {
   __m256i table, low, ones;
 } constants;
@@ -173,9 +173,11 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
 
 /* Each format by its two functions. */
 #define FORMAT(name)                                                                               \
-  static void row_##name(const tile *t) { tile_run(PTE_FORMAT_##name, 1, PAIR, AHEAD, t); }        \
+  static void row_##name(const tile *t) {                                                          \
+    tile_run(PTE_FORMAT_##name, 1, PAIR, PTE_PREFETCH_ROW_AVX2, t);                                \
+  }                                                                                                \
   static void rows_##name(const tile *t) {                                                         \
-    tile_run(PTE_FORMAT_##name, PTE_I8_ROWS, 1, ROWS_AHEAD, t);                                    \
+    tile_run(PTE_FORMAT_##name, PTE_I8_ROWS, 1, PTE_PREFETCH_ROWS_AVX2, t);                        \
   }
 PTE_DOT_FORMATS(FORMAT)
 #undef FORMAT

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-enum { FEWER = 1, AHEAD = 4096, AHEAD_6 = 3072 };
+enum { FEWER = 1 };
 typedef struct constants {
   __m512i table, low;
   uint32_t scale; /* dtype */
@@ -128,8 +128,8 @@ INLINE void blocks_read(const uint32_t format, const pte_stored *w, size_t panel
     at.scales = scale + pte_i8_scale_at(w, b) * row_bytes;
     if (pte_format_bits(format) == 6)
       for (size_t i = 0; i < units * 64; i += 64)
-        _mm_prefetch((const char *)(at.high + READ_AHEAD / 2 + i), _MM_HINT_T0);
-    _mm_prefetch((const char *)(at.scales + READ_AHEAD / 12), _MM_HINT_T0);
+        _mm_prefetch((const char *)(at.high + PTE_PREFETCH_TALL / 2 + i), _MM_HINT_T0);
+    _mm_prefetch((const char *)(at.scales + PTE_PREFETCH_TALL / 12), _MM_HINT_T0);
     _mm512_storeu_ps(scales, scales_read(c.scale, at.scales));
     for (size_t s = 0; s < units; s++) {
       const size_t u = s < last ? s : last; /* what is behind K meets zeros */
@@ -250,10 +250,11 @@ static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, siz
   part p;
   p.ask_bytes = (bytes + strips - 1) / strips, p.ask_beside = apart * w->steps * 64;
   p.begins = true;
-  p.first = strips == 1 && !w->many_misses && pte_format_bits(w->format) == 8 ? -READ_AHEAD : 0;
+  p.first =
+      strips == 1 && !w->many_misses && pte_format_bits(w->format) == 8 ? -PTE_PREFETCH_TALL : 0;
   for (size_t b = 0; b < x->blocks; b += PART, p.begins = false) {
     p.count = x->blocks - b < PART ? x->blocks - b : PART;
-    p.ask = w->codes + panel * w->steps * 64 + b * bytes + READ_AHEAD;
+    p.ask = w->codes + panel * w->steps * 64 + b * bytes + PTE_PREFETCH_TALL;
     for (size_t i = 0; i < PAIR; i++) {
       some_read(w, panel + i * apart, b, p.count, true, p.w[i], p.scales[i]);
     }
@@ -275,18 +276,30 @@ static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, siz
       memcpy(out + i * apart * PTE_PANEL, p.sums[r][i], sizeof p.sums[r][i]);
 }
 
-static void row_4(const tile *t) { tile_run(PTE_FORMAT_NF4, 1, PAIR, AHEAD, t); }
-static void row_6(const tile *t) { tile_run(PTE_FORMAT_MXFP6, 1, PAIR, AHEAD_6, t); }
-static void row_8(const tile *t) { tile_run(PTE_FORMAT_I8, 1, PAIR, AHEAD, t); }
-static void rows_4(const tile *t) { tile_run(PTE_FORMAT_NF4, PTE_I8_ROWS, PAIR, AHEAD, t); }
+static void row_4(const tile *t) {
+  tile_run(PTE_FORMAT_NF4, 1, PAIR, PTE_PREFETCH_ROW_AVX512VNNI, t);
+}
+static void row_6(const tile *t) {
+  tile_run(PTE_FORMAT_MXFP6, 1, PAIR, PTE_PREFETCH_ROW_6_AVX512VNNI, t);
+}
+static void row_8(const tile *t) {
+  tile_run(PTE_FORMAT_I8, 1, PAIR, PTE_PREFETCH_ROW_AVX512VNNI, t);
+}
+static void rows_4(const tile *t) {
+  tile_run(PTE_FORMAT_NF4, PTE_I8_ROWS, PAIR, PTE_PREFETCH_ROW_AVX512VNNI, t);
+}
 
 /* In small pages two streams of eight bits, which the sums are through with soonest, wait for the
  * pages to be found: 78 % of a bare read, four 91 (Zen 4). */
 static void row_8_by_4(const tile *t) { tile_run(PTE_FORMAT_I8, 1, ABREAST, 0, t); }
 
 /* Where memory is far off two streams are too few: Xeon, NF4, 85 % of a bare read, four 92. */
-static void far_4_by_4(const tile *t) { tile_run(PTE_FORMAT_NF4, 1, ABREAST, AHEAD, t); }
-static void far_8_by_4(const tile *t) { tile_run(PTE_FORMAT_I8, 1, ABREAST, AHEAD, t); }
+static void far_4_by_4(const tile *t) {
+  tile_run(PTE_FORMAT_NF4, 1, ABREAST, PTE_PREFETCH_ROW_AVX512VNNI, t);
+}
+static void far_8_by_4(const tile *t) {
+  tile_run(PTE_FORMAT_I8, 1, ABREAST, PTE_PREFETCH_ROW_AVX512VNNI, t);
+}
 
 /* Codes of four bits are so few bytes that of up to four rows the sums would wait for what is
  * stored first. */

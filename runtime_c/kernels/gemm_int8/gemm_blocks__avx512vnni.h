@@ -3,8 +3,7 @@
 #define PTE_GEMM_BLOCKS_AVX512VNNI_H
 
 #include "kernels/gemm_int8/gemm_blocks.h"
-
-enum { READ_AHEAD = 8192 }; /* bytes of codes that are asked for, of rows that share what is read */
+#include "kernels/prefetch.h"
 
 /* Blocks first .. first + count of a panel: t as [count][8][16][4], 64-byte aligned, anything
  * behind K, and scales as [count][16]. */
