@@ -48,7 +48,14 @@ typedef struct job {
   double flop, bytes;
 } job;
 
-static void run(job *j, void *scratch, uint64_t *out_bytes) {
+/* Memory that a job's kernel asked for; `kept` is filled once. */
+typedef struct room {
+  void *scratch, *kept;
+} room;
+
+/* Asks how much memory is needed where `out_needs` is not NULL, fills what is kept where `keeps`,
+ * else runs. */
+static void run(job *j, const room *at, pte_needs *out_needs, bool keeps) {
   const pte_tensor *in[3] = {&j->in[0], &j->in[1], NULL};
   pte_tensor *out[1] = {&j->out};
   pte_fault fault;
@@ -58,16 +65,19 @@ static void run(job *j, void *scratch, uint64_t *out_bytes) {
                    .in_count = 3,
                    .out_count = 1,
                    .tables = &j->tables,
-                   .scratch = scratch,
+                   .scratch = at == NULL ? NULL : at->scratch,
+                   .kept = at == NULL ? NULL : at->kept,
                    .threads = threads,
                    .pool = pool,
                    .cpu = cpu,
                    .machine = &machine,
                    .fault = &fault};
-  if (scratch != NULL) j->kernel->run(&call);
-  else if ((j->kernel->check != NULL && j->kernel->check(&call) != PTE_OK) ||
-           j->kernel->scratch(&call, out_bytes) != PTE_OK)
-    exit(1);
+  pte_status status = PTE_OK;
+  if (out_needs != NULL) {
+    if (j->kernel->check != NULL) status = j->kernel->check(&call);
+    if (status == PTE_OK) status = j->kernel->needs(&call, out_needs);
+  } else status = keeps ? j->kernel->keep(&call) : j->kernel->run(&call);
+  if (status != PTE_OK) exit(1);
 }
 
 /* Bytes a second of reading the weights, in four streams and nothing else. */
@@ -99,14 +109,16 @@ static double peak_of_all(void) {
 
 static void measure(job *j, int rounds) {
   double share[101], rate[101];
-  uint64_t bytes = 0;
-  run(j, NULL, &bytes);
-  void *scratch = aligned_alloc(64, bytes / 64 * 64 + 64);
+  pte_needs needs = {0, 0};
+  run(j, NULL, &needs, false);
+  const room at = {aligned_alloc(64, needs.scratch / 64 * 64 + 64),
+                   aligned_alloc(64, needs.kept / 64 * 64 + 64)};
+  run(j, &at, NULL, true);
   int reps = (int)(2e8 / j->flop) + 1;
-  run(j, scratch, NULL);
+  run(j, &at, NULL, false);
   for (int r = 0; r < rounds; r++) {
     double top = j->bytes > 0 ? read_rate(j) : peak_of_all(), begin = now();
-    for (int i = 0; i < reps; i++) run(j, scratch, NULL);
+    for (int i = 0; i < reps; i++) run(j, &at, NULL, false);
     double seconds = (now() - begin) / reps;
     rate[r] = (j->bytes > 0 ? j->bytes : j->flop) / seconds;
     share[r] = rate[r] / top;
@@ -114,7 +126,7 @@ static void measure(job *j, int rounds) {
   printf("%-36s %7.1f %s, %5.1f %% of %s\n", j->name, median(rate, rounds) / 1e9,
          j->bytes > 0 ? "GB/s   " : "GFLOP/s", 100 * median(share, rounds),
          j->bytes > 0 ? "a bare read" : "peak");
-  free(scratch), free(j->in[0].data), free(j->in[1].data), free(j->out.data);
+  free(at.scratch), free(at.kept), free(j->in[0].data), free(j->in[1].data), free(j->out.data);
 }
 
 static void matmul(int64_t m, int64_t n, int64_t k, int rounds) {
