@@ -8,6 +8,7 @@
  * Rows of windows are gathered a block at a time, unless they lie in x as they are, and each set of
  * panels passes over them while they are in the cache. */
 #include "core/integer.h"
+#include "core/machine.h"
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/gemm_int8/gemm_i16.h"
@@ -28,8 +29,7 @@ enum {
   EXACT_QUADS = 127, /* whose products int32 holds, any of them */
   TASK_WORK = 65536, /* products that are worth a task, in sixteens */
   MANY_TAPS = 8192,  /* a depthwise convolution has fewer (as the row says) */
-  MOST_PIXELS = 64,  /* that it takes at a time */
-  ALIAS = 2048       /* rows so many words apart would fall on each other in L1 */
+  MOST_PIXELS = 64   /* that it takes at a time */
 };
 
 typedef struct conv_i16_plan {
@@ -78,7 +78,7 @@ static bool plan_of(const pte_call *call, conv_i16_plan *p) {
   }
   p->in_place = p->depth % 4 == 0 && pte_conv_is_matrix(&p->w);
   p->row = 4 * p->quads + 16;
-  if (p->row % ALIAS == 0) p->row += 32;
+  if (pte_machine_same_set(pte_call_machine(call), p->row * sizeof(int16_t))) p->row += 32;
   const size_t threads = call->threads <= 1 ? 1 : 4 * (size_t)call->threads;
   const size_t work =
       pte_tasks_worth(p->depth * PTE_PANEL * p->rows, p->panels * p->groups, TASK_WORK);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/integer.h"
+#include "core/machine.h"
 #include "core/size.h"
 #include "gen/layout.h"
 #include "kernels/matrix/conv_i8_depthwise.h"
@@ -25,7 +26,6 @@ enum {
   FEW_ROWS = 64,
   HEAD_BYTES = 64, /* of a thread's share */
   BLOCK_ROWS = 192,
-  ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
   MANY_ROWS = 16,     /* that pay for looking at weights (the variant's `pairs`), */
   MANY_QUADS = 12,    /* and quads, for looking at either */
@@ -86,7 +86,7 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
     p->kernel = a->x_zero == INT8_MIN ? p->kernel->low : p->kernel->near;
   uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's, with peaks; pairs take one */
   p->row_bytes = (4 * p->quads * p->kernel->widened + 63) / 64 * 64;
-  if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
+  if (pte_machine_same_set(pte_call_machine(call), p->row_bytes)) p->row_bytes += 64;
   p->zeros = p->kernel->settle != NULL;
   p->peaks = pte_peaks_count(p->kernel, p->quads);
   plan_blocks(p, call->threads);
