@@ -111,6 +111,7 @@ CASES = [
     conv((5, 6, 7), 4, 20, 3, stride=(1, 2, 1), begin=1, end=(0, 1, 2)),
     conv((12, 11), 20, 33, (3, 2), dilation=(2, 3), begin=2, batch=2),
     *(conv((9, 9), 12, 24, 3, groups=3, begin=1, end=1, wide=wide) for wide in (False, True)),
+    *(conv((14, 15), 24, 40, 1, groups=2, batch=batch, wide=batch == 1) for batch in (1, 2)),
     *(conv((9, 9), 8, 8, 3, groups=8, low=-500, high=4000, wide=wide) for wide in (False, True)),
     conv((9, 9), 40, 40, 3, groups=40, begin=1, end=1, x_zero=-99),
     conv((9, 10), 33, 33, (5, 3), groups=33, dilation=(1, 2), begin=2, end=1, stride=(2, 1), batch=2),

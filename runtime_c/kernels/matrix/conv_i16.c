@@ -237,7 +237,8 @@ static void conv_i16_task(void *context, size_t begin, size_t end, uint32_t thre
     if (first >= p->rows) continue; /* the blocks before took all */
     const size_t rows = pte_least(p->block_rows, p->rows - first);
     const int16_t *x = block;
-    if (p->in_place) x = (const int16_t *)p->call->in[0]->data + first * p->depth;
+    if (p->in_place)
+      x = (const int16_t *)p->call->in[0]->data + first * (size_t)p->w.channels + group * p->depth;
     else if (!rows_fill(p, &pace, group, first, rows, block)) return;
     const size_t last = sets * (part + 1) / p->column_blocks;
     for (size_t set = sets * part / p->column_blocks; set < last; set++)
