@@ -6,19 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/gemm_int8/gather.h"
 #include "kernels/gemm_int8/tiles.h"
 #include "kernels/requantize/rescale.h"
 #include "kernels/rotate/rotate_i8.h"
 #include "kernels/variant.h"
-
-/* Windows of an image as rows of a product: window i, from x + i * step on, is `lines` pieces of
- * `bytes`, `pitch` apart, and becomes one row. */
-typedef struct pte_gather_i8 {
-  const int8_t *x;
-  size_t windows, step, lines, bytes, pitch;
-  void *to; /* rows, row_bytes apart, which are a multiple of 64 */
-  size_t row_bytes;
-} pte_gather_i8;
 
 /* One register tile: start + sum over q < quads, i < 4 of x[m][4q + i] * panel[p][(16q + n) * 4 +
  * i] for columns n of panels p. */
@@ -41,7 +33,7 @@ typedef struct pte_tile_i8 {
 typedef struct pte_gemm_static {
   /* Rows in the variant's own form, filled up with zeros to a multiple of 4 elements of at most two
    * bytes. */
-  void (*gather)(const pte_gather_i8 *gather);
+  void (*gather)(const pte_gather *gather);
   /* pte_rescale_complete */
   void (*columns)(pte_rescale_columns *columns, const int8_t *shifts);
   /* Where the form of x adds to sums: row 0 of a tile is one of zeros, which sums that alone. It

@@ -141,7 +141,7 @@ static void tile_amx(size_t rows, size_t panels, const pte_tile_i8 *t) {
   else start_add(rows, panels, t, sum);
 }
 
-static void gather_amx(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }
+static void gather_amx(const pte_gather *g) { pte_i8_gather(g, 0); }
 
 const pte_gemm_static pte_gemm_static__amx = {.gather = gather_amx,
                                               .columns = pte_columns__avx512vnni,

@@ -33,20 +33,20 @@ static void widen(size_t count, const int8_t *x, int16_t *to) {
 }
 
 /* Once for both kinds of rows. */
-static __attribute__((noinline)) void bytes_gather(const pte_gather_i8 *g, uint8_t flip) {
+static __attribute__((noinline)) void bytes_gather(const pte_gather *g, uint8_t flip) {
   pte_i8_gather(g, flip);
 }
 
-static void gather_avx2(const pte_gather_i8 *g) {
-  pte_gather_i8 bytes = *g;
+static void gather_avx2(const pte_gather *g) {
+  pte_gather bytes = *g;
   char *row = bytes.to = (char *)g->to + g->row_bytes / 2;
   bytes_gather(&bytes, 0);
   for (size_t i = 0; i < g->windows; i++, row += g->row_bytes)
     widen(g->lines * g->bytes, (int8_t *)row, (int16_t *)(void *)(row - g->row_bytes / 2));
 }
 
-static void gather_low(const pte_gather_i8 *g) { bytes_gather(g, 0x80); }
-static void gather_near(const pte_gather_i8 *g) { bytes_gather(g, 0); }
+static void gather_low(const pte_gather *g) { bytes_gather(g, 0x80); }
+static void gather_near(const pte_gather *g) { bytes_gather(g, 0); }
 
 INLINE __m256i pair(const char *x) {
   int32_t both;

@@ -10,7 +10,7 @@
 #include "kernels/requantize/rescale__avx512.h"
 
 /* Windows of lines of at most 32 bytes: an image of few channels has many, and short ones. */
-INLINE void lines_gather(const pte_gather_i8 *g) {
+INLINE void lines_gather(const pte_gather *g) {
   const __m256i flip = _mm256_set1_epi8((char)0x80);
   const __mmask32 there = UINT32_MAX >> (32 - g->bytes);
   const size_t count = g->lines * g->bytes, pad = -count % 4;
@@ -26,7 +26,7 @@ INLINE void lines_gather(const pte_gather_i8 *g) {
   }
 }
 
-static void gather_vnni(const pte_gather_i8 *g) {
+static void gather_vnni(const pte_gather *g) {
   if (g->bytes <= 32 && g->bytes > 0) lines_gather(g);
   else pte_i8_gather_long(g, 0x80);
 }

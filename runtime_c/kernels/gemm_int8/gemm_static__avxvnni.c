@@ -8,7 +8,7 @@
 enum { ROWS = 6 };
 #include "kernels/gemm_int8/gemm_static_x86.inc"
 
-static void gather_avxvnni(const pte_gather_i8 *g) { pte_i8_gather(g, 0x80); }
+static void gather_avxvnni(const pte_gather *g) { pte_i8_gather(g, 0x80); }
 
 INLINE __m256i half(const int8_t *panel, size_t h) {
   return _mm256_load_si256((const __m256i *)(const void *)(panel + 32 * h));

@@ -9,7 +9,7 @@
 
 enum { ROWS = 4, QUADS = 4 }; /* quads of a vector */
 
-static void gather_mve(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }
+static void gather_mve(const pte_gather *g) { pte_i8_gather(g, 0); }
 
 /* sum[m] += the products of column n. */
 INLINE void column_add(const size_t rows, const pte_tile_i8 *t, size_t n, int32_t *sum) {

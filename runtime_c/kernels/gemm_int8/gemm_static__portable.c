@@ -1,7 +1,7 @@
 /* int8 products in plain C: rows stay as they are. This file defines the bits. */
 #include "kernels/gemm_int8/gemm_static_lines.h"
 
-static void gather_portable(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }
+static void gather_portable(const pte_gather *g) { pte_i8_gather(g, 0); }
 
 static void tile_portable(size_t rows, size_t panels, const pte_tile_i8 *t) {
   int32_t sum[PTE_STRIP][PTE_PANEL];

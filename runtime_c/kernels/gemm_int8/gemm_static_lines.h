@@ -35,7 +35,7 @@ INLINE void pte_i8_line(size_t bytes, const int8_t *from, char *to, uint8_t flip
 
 /* Windows of lines of one to two pieces: an image of few channels has many, and short ones. */
 #define PTE_LINES_BY(type)                                                                         \
-  INLINE void type##_lines(const pte_gather_i8 *g, uint8_t flip) {                                 \
+  INLINE void type##_lines(const pte_gather *g, uint8_t flip) {                                    \
     const size_t last = g->bytes - sizeof(type), pad = -(g->lines * g->bytes) % 4;                 \
     const int8_t *x = g->x;                                                                        \
     char *row = g->to;                                                                             \
@@ -54,8 +54,8 @@ INLINE void pte_i8_line(size_t bytes, const int8_t *from, char *to, uint8_t flip
 PTE_LINES_BY(pte_bytes8)
 PTE_LINES_BY(pte_bytes16)
 
-/* pte_gather_i8 as bytes ^ flip, for long lines. */
-INLINE void pte_i8_gather_long(const pte_gather_i8 *g, uint8_t flip) {
+/* pte_gather as bytes ^ flip, for long lines. */
+INLINE void pte_i8_gather_long(const pte_gather *g, uint8_t flip) {
   const int8_t *x = g->x;
   char *to = g->to;
   for (size_t i = 0; i < g->windows; i++, x += g->step, to += g->row_bytes) {
@@ -67,7 +67,7 @@ INLINE void pte_i8_gather_long(const pte_gather_i8 *g, uint8_t flip) {
 }
 
 /* For any. */
-INLINE void pte_i8_gather(const pte_gather_i8 *g, uint8_t flip) {
+INLINE void pte_i8_gather(const pte_gather *g, uint8_t flip) {
   if (g->bytes >= 8 && g->bytes <= 16) pte_bytes8_lines(g, flip);
   else if (g->bytes > 16 && g->bytes <= 32) pte_bytes16_lines(g, flip);
   else pte_i8_gather_long(g, flip);

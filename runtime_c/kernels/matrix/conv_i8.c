@@ -125,7 +125,7 @@ static bool rows_fill(const pte_conv_i8_plan *p, pte_pace *pace, size_t group, s
     size_t inside = p->matrix ? count - r : pte_least(inside_of(p, &pixel), count - r);
     some = (size_t)pte_pace_take(pace, (int64_t)pte_most(inside, 1), (int64_t)p->depth, 1);
     if (some == 0) return false;
-    pte_gather_i8 g = {.windows = some, .lines = 1, .to = to, .row_bytes = p->row_bytes};
+    pte_gather g = {.windows = some, .lines = 1, .to = to, .row_bytes = p->row_bytes};
     if (p->matrix) {
       g.x = x + (first + r) * (size_t)p->w.channels;
       g.step = (size_t)p->w.channels, g.bytes = p->depth;
@@ -154,7 +154,7 @@ static bool zeros_fill(const pte_conv_i8_plan *p, pte_pace *pace, char *to, int8
   if (p->depth == 0) return true;
   if (!pte_pace_go(pace, (int64_t)p->depth)) return false;
   memset(line, 0, p->depth);
-  p->kernel->gather(&(pte_gather_i8){
+  p->kernel->gather(&(pte_gather){
       .x = line, .windows = 1, .lines = 1, .bytes = p->depth, .to = to, .row_bytes = p->row_bytes});
   return true;
 }

@@ -129,12 +129,12 @@ static size_t tall_strips(const turned_plan *p, const turned_block *b) {
 
 /* `code` as row `i` of the strip. */
 static void row_put(const turned_plan *p, const turned_strip *s, size_t i, const int8_t *code) {
-  const pte_gather_i8 g = {.x = code,
-                           .windows = 1,
-                           .lines = 1,
-                           .bytes = 4 * p->quads,
-                           .to = s->codes + i * p->row_bytes,
-                           .row_bytes = p->row_bytes};
+  const pte_gather g = {.x = code,
+                        .windows = 1,
+                        .lines = 1,
+                        .bytes = 4 * p->quads,
+                        .to = s->codes + i * p->row_bytes,
+                        .row_bytes = p->row_bytes};
   p->kernel->gather(&g);
 }
 
