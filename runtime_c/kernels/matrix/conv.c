@@ -31,10 +31,6 @@ typedef struct conv_source {
   int64_t pitch; /* copies are so many floats apart */
 } conv_source;
 
-static pte_conv_lists lists_of(const pte_conv_attrs *a) {
-  return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
-}
-
 /* --- rows by pointers
  * -----------------------------------------------------------------------------------------------
  */
@@ -207,7 +203,7 @@ typedef struct conv_plan {
 /* Everything but the addresses of a run. */
 static pte_status plan_of(const pte_call *call, conv_plan *p) {
   const pte_conv_attrs *a = call->attrs;
-  const pte_conv_lists lists = lists_of(a);
+  const pte_conv_lists lists = PTE_CONV_LISTS(a, a->spread);
   const pte_tensor *y = call->out[0], *w = call->in[1];
   *p = (conv_plan){.zeros_bytes = 0};
   p->source.w = pte_conv_window_of(call, &lists);

@@ -30,12 +30,6 @@ typedef struct depthwise_plan {
   const pte_engine *epilogue; /* NULL: the finish is all */
 } depthwise_plan;
 
-static pte_conv_lists lists_of(const pte_conv_depthwise_attrs *a) {
-  return (pte_conv_lists){
-      a->kernel, a->stride, a->dilation, a->begin, a->end, {0, 0}
-  };
-}
-
 /* Bands of pixels, about four for each thread where they are worth it; of whole lines, where there
  * are enough. */
 static void plan_bands(depthwise_plan *p, size_t threads) {
@@ -51,7 +45,7 @@ static void plan_bands(depthwise_plan *p, size_t threads) {
 
 static pte_status plan_of(const pte_call *call, depthwise_plan *p) {
   const pte_conv_depthwise_attrs *a = call->attrs;
-  const pte_conv_lists lists = lists_of(a);
+  const pte_conv_lists lists = PTE_CONV_LISTS(a, PTE_NO_SPREAD);
   const pte_tensor *y = call->out[0];
   *p = (depthwise_plan){.call = call};
   p->sums = (pte_depthwise){.kernel = pte_depthwise_f32_pick(call->cpu),

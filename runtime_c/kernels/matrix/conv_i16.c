@@ -52,9 +52,7 @@ static pte_rescale_columns *kept_columns(const conv_i16_plan *p) {
 
 static bool plan_of(const pte_call *call, conv_i16_plan *p) {
   const pte_conv_i16_attrs *a = call->attrs;
-  const pte_conv_lists lists = {
-      a->kernel, a->stride, a->dilation, a->begin, a->end, {0, 0}
-  };
+  const pte_conv_lists lists = PTE_CONV_LISTS(a, PTE_NO_SPREAD);
   const pte_tensor *y = call->out[0], *w = call->in[1];
   *p = (conv_i16_plan){.call = call, .attrs = a, .kernel = pte_gemm_i16_pick(call->cpu)};
   p->w = pte_conv_window_of(call, &lists);

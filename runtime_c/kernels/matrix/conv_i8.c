@@ -32,10 +32,6 @@ enum {
   MANY_TAPS = 8192    /* of a depthwise channel: fewer are summed in one piece (as the row says) */
 };
 
-static pte_conv_lists lists_of(const pte_conv_i8_attrs *a) {
-  return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
-}
-
 /* Blocks of rows, all about as large, as many for each thread, then blocks of columns where threads
  * would idle, as many for each, too. */
 static void plan_blocks(pte_conv_i8_plan *p, size_t threads) {
@@ -67,7 +63,7 @@ static bool plan_columns(pte_conv_i8_plan *p) {
 
 static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   const pte_conv_i8_attrs *a = call->attrs;
-  const pte_conv_lists lists = lists_of(a);
+  const pte_conv_lists lists = PTE_CONV_LISTS(a, a->spread);
   const pte_tensor *y = call->out[0], *w = call->in[1];
   *p = (pte_conv_i8_plan){.call = call, .attrs = a, .kernel = pte_gemm_static_pick(call->cpu)};
   p->w = pte_conv_window_of(call, &lists);

@@ -18,10 +18,19 @@ typedef struct pte_conv_window {
 
 /* The lists of a conv's attributes; spread with count 0 is all ones. */
 typedef struct pte_conv_lists {
-  pte_range kernel, stride, dilation, begin, end, spread;
+  pte_range kernel, stride, dilation, begin, spread;
 } pte_conv_lists;
 
+#define PTE_CONV_LISTS(a, spread)                                                                  \
+  ((pte_conv_lists){(a)->kernel, (a)->stride, (a)->dilation, (a)->begin, spread})
+#define PTE_NO_SPREAD ((pte_range){0, 0})
+
 pte_conv_window pte_conv_window_of(const pte_call *call, const pte_conv_lists *lists);
+
+/* Elements of an image. */
+static inline int64_t pte_conv_image(const pte_conv_window *w) {
+  return w->axis[0].in * w->axis[1].in * w->axis[2].in * w->channels;
+}
 
 /* Stride 1, no padding, one tap: rows of a matrix. */
 bool pte_conv_is_matrix(const pte_conv_window *w);
