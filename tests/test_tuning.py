@@ -12,12 +12,6 @@ HOME = Path(__file__).parent.parent / "runtime_c"
 TABLES = {"blocks.h", "blocks.c", "prefetch.h", "variant.h"}
 """Of kernels/: what the others may not have."""
 
-LEFT = {
-    "matrix/conv_i8.c": {"BLOCK_BYTES", "FEW_BYTES"},
-    "matrix/conv_i16.c": {"BLOCK_WORDS"},
-}
-"""Constants that are still where they are used. Only ever fewer."""
-
 NAME = re.compile(
     r"^(?:PTE_)?(?:\w+_)?(?:AHEAD|ALIAS|ALIKE|BAND|FAR|NEAR|PREFETCH\w*|(?:BLOCK|BAND|CACHE|FEW|L[123]|PACKED|TURN)_(?:BYTES|FLOATS|WORDS|ELEMENTS))(?:_\d+)?$"
 )
@@ -68,8 +62,7 @@ def strays(text: str) -> set[str]:
 
 @pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(HOME / "kernels")))
 def test_constants_of_tuning_stand_in_the_tables(path: Path) -> None:
-    left = LEFT.get(str(path.relative_to(HOME / "kernels")), set())
-    assert strays(code(path)) <= left, (
+    assert not strays(code(path)), (
         "a block size is a row of kernels/blocks.h, a prefetch distance one of kernels/prefetch.h"
     )
 

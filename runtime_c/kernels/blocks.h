@@ -22,6 +22,10 @@
   ROW(GEMM_PANELS, 2, 64, 12544, 2, 2, 32)                                                         \
   /* bytes of codes that each panel meets */                                                       \
   ROW(INT8_BYTES, 2, 80, 1, 64, 4096, 524288)                                                      \
+  /* bytes of windows that are gathered for all panels, and of few windows, which weights come far \
+   * for */                                                                                        \
+  ROW(GATHERED_BYTES, 2, 20, 1, 64, 4096, 131072)                                                  \
+  ROW(GATHERED_FEW, 2, 80, 1, 64, 4096, 524288)                                                    \
   /* bytes of panels that rows take turns at */                                                    \
   ROW(INT8_TURN, 2, 40, 1, 64, 4096, 262144)                                                       \
   /* floats of transformed pixels and sums, more than L2: a product reads a 36th of each */        \
