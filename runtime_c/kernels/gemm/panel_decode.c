@@ -62,6 +62,8 @@ pte_stored pte_stored_of(const pte_tensor *w, const pte_call *call) {
   return s;
 }
 
+uint32_t pte_panel_codes(uint32_t format) { return pte_format_codes(format); }
+
 pte_panels pte_weight_panels(const pte_tensor *w, const pte_call *call, pte_weight *memory) {
   if (!PTE_STORED_KEPT || w->format == PTE_FORMAT_PLAIN) {
     memory->plain = (pte_plain_panels){w->data, (size_t)w->shape[1]};

@@ -63,4 +63,7 @@ static inline float pte_f32_from_e8m0(uint8_t byte) {
   return pte_float((uint32_t)byte << 23 | (ends & 0x00400000u));
 }
 
+/* pte_format_codes, a function so that its table is there once. */
+uint32_t pte_panel_codes(uint32_t format);
+
 #endif

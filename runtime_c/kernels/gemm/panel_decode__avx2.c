@@ -10,7 +10,7 @@ extern const pte_panel_decode pte_panel_decode__portable;
 static const float *others_read(const void *self, size_t panel, size_t k, size_t count,
                                 float *block) {
   const pte_stored *s = self;
-  return IS_FP8(pte_format_codes(s->format))
+  return IS_FP8(pte_panel_codes(s->format))
              ? pte_panel_decode__portable.read(s, panel, k, count, block)
              : panel_read(s, panel, k, count, block);
 }

@@ -1,7 +1,7 @@
 #include "kernels/gemm/panel_floats.h"
 
 pte_floats pte_floats_of(const pte_stored *s) {
-  if (pte_format_codes(s->format) == PTE_FORMAT_E4M3)
+  if (pte_panel_codes(s->format) == PTE_FORMAT_E4M3)
     return (pte_floats){4, 0x87f00000u, 0x7f, s->many_misses, 0x1p120f};
   return (pte_floats){3, 0x8fe00000u, 0x7c, s->many_misses, 0x1p112f};
 }

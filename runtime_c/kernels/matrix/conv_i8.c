@@ -123,7 +123,7 @@ static bool peaks_fill(const pte_conv_plan *p, pte_pace *pace, const pte_conv_bl
  * `settle`: the first row is one of zeros, and y has the rows after it. */
 static bool tile_parts(const pte_conv_plan *p, pte_pace *pace, panel_set *set, bool settle,
                        size_t rows, pte_tile_i8 t) {
-  static const int32_t nothing[PTE_PANEL];
+  const int32_t nothing[PTE_PANEL] = {0};
   const pte_gemm_static *kernel = own_of(p)->kernel;
   void (*wide)(const int32_t *, const pte_rescale_columns *, size_t, int8_t *) =
       kernel->wide != NULL ? kernel->wide : pte_rescale_row;
