@@ -13,7 +13,6 @@ from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
 from pteron.export.program.interpret import run
-from pteron.schema.errors import LoweringError
 
 RNG = np.random.default_rng(3)
 
@@ -63,10 +62,25 @@ def test_each_region_has_an_image() -> None:
     assert any("an image for each region" in check.text for check in program.checks)
 
 
-def test_as_many_samples_as_the_region_is_large_are_refused() -> None:
-    text = "y = RoiAlign(x, r, i, output_height=3, output_width=2)"
-    with pytest.raises(LoweringError, match="sampling_ratio"):
-        lower(onnx_text(text, x="f32[1, 3, h, w]", r="f32[k, 4]", i="i64[k]"))
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("pick", ["avg", "max"])
+@pytest.mark.parametrize("mode", ["half_pixel", "output_half_pixel"])
+def test_as_many_samples_as_a_bin_has_pixels(batch: int, pick: str, mode: str) -> None:
+    """Regions of one pixel and of several, empty ones, and some with their corners in the other order."""
+    feeds = {
+        "x": floats((batch, 3, 16, 15)),
+        "r": np.array(
+            [[0, 0, 10, 12], [2, 3, 30, 31], [5, 5, 6, 6], [1.3, 2.2, 25.7, 9.1], [4, 4, 4, 4], [9, 9, 3, 2], [-9, -9, 60, 9]],
+            np.float32,
+        ),
+        "i": RNG.integers(0, batch, 7),
+    }  # fmt: skip
+    attrs = f"output_height=3, output_width=2, spatial_scale=0.5, mode='{pick}', coordinate_transformation_mode='{mode}'"
+    types = {"x": f"f32[{batch}, 3, h, w]", "r": "f32[k, 4]", "i": "i64[k]"}
+    text = f"y = RoiAlign(x, r, i, {attrs})"
+    agrees_with_onnxruntime(text, feeds, **types)
+    none = {**feeds, "r": np.zeros((0, 4), np.float32), "i": np.zeros(0, np.int64)}
+    assert run(lower(onnx_text(text, **types)), none)["y"].shape == (0, 3, 3, 2)
 
 
 @pytest.mark.parametrize(("groups", "parts"), [(1, 1), (1, 2), (2, 1), (2, 4)])

@@ -264,6 +264,20 @@ def _run(
     return [y for y in outputs if y is not None]
 
 
+def repeated(
+    l: Lowering,
+    trips: Ref,
+    initial: Sequence[Ref],
+    step: Callable[[Ref, Sequence[Ref]], Sequence[Ref]],
+) -> list[Ref]:
+    """What `step(i, carried)`, of the same shapes, makes of `initial` when it is done `trips` times."""
+
+    def fill(iteration: Ref, carried: Sequence[Ref]) -> Sequence[Ref]:
+        return [l.values.scalar(True, "bool"), *step(iteration, carried)]
+
+    return _run(l, trips, None, initial, _body(l, initial, fill), 0)
+
+
 # --- Scan ---------------------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ....program.terms import Term, cast, eq, index, le, literal, select, term
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....program.terms import Term, cast, eq, index, le, literal, lt, select, term
 from ....program.views import as_elements
 from ....sizes import Extent, extents
 from ....sizes.extents import floordiv, minimum, mul, product, same
@@ -12,8 +16,10 @@ from ...node import Node
 from ...refs import Known, Ref
 from ...table import lowers
 from ...windows import channels_last, counts, read_window, static
+from ..control.blocks import repeated
 from ..matrix.products import linear
 from ..moving.movement import concat
+from ..rows.reduction import reduce
 
 
 @lowers("NonMaxSuppression")
@@ -88,27 +94,74 @@ def lower_roi_align(l: Lowering, n: Node) -> Ref:
     x, regions, owner = n[0], convert(l, n[1], "f32"), convert(l, n[2], "i64")
     points = n.integer("sampling_ratio")
     mode = n.text("mode", "avg")
-    if points <= 0 or mode not in ("avg", "max"):
-        l.fail(
-            f"sampling_ratio {points}, mode {mode}; expected a ratio above 0, avg or max: the number of samples must not "
-            "depend on the regions"
-        )
-    rows, columns = n.integer("output_height", 1), n.integer("output_width", 1)
+    if points < 0 or mode not in ("avg", "max"):
+        l.fail(f"sampling_ratio {points}, mode {mode}; expected a ratio from 0 on, avg or max")
+    bins = n.integer("output_height", 1), n.integer("output_width", 1)
     count = regions.shape[0]
     l.sizes.require_equal(owner.shape[0], count, "RoiAlign has an image for each region")
-    places = _sample_places(l, n, regions, (rows * points, columns * points))
     image = channels_last(l, convert(l, x, "f32"))
-    inside = _clamped(l, places, image)
-    if mode == "max":
-        values = _largest_tap(l, image, owner, inside)
-    else:
-        values = _of_regions(l, image, owner, inside)
-    values = l.reshape(values, (count, rows * points, columns * points, x.shape[1]))
-    values = _zero_outside(l, values, places, image)
-    split = l.reshape(values, (count, rows, points, columns, points, x.shape[1]))
-    bins = l.transpose(split, (0, 5, 1, 3, 2, 4))
+    if points == 0:
+        y = l.transpose(_by_pixels(l, n, image, regions, owner, bins), (0, 3, 1, 2))
+        return convert(l, y, x.dtype)
+    grid = (bins[0] * points, bins[1] * points)
+    places = _sample_places(l, n, regions, grid)
+    values = _sampled(l, image, owner, places, mode)
+    split = l.reshape(values, (count, bins[0], points, bins[1], points, x.shape[1]))
+    split = l.transpose(split, (0, 5, 1, 3, 2, 4))
     attrs = {"kind": "max" if mode == "max" else "mean", "count": 2}
-    return convert(l, l.one("reduce", [bins], attrs, "f32", bins.shape[:4]), x.dtype)
+    return convert(l, l.one("reduce", [split], attrs, "f32", split.shape[:4]), x.dtype)
+
+
+def _by_pixels(
+    l: Lowering, n: Node, image: Ref, regions: Ref, owner: Ref, bins: tuple[int, int]
+) -> Ref:
+    """[regions, *bins, c] by as many samples along each side of a bin as it has pixels, rounded up: a round of a loop takes one of
+    each bin, while its region has more. A region without samples gives zeros, as onnxruntime has it."""
+    count, mode = regions.shape[0], n.text("mode", "avg")
+
+    def pixels(low: Term, high: Term) -> Term:
+        part = _length(n, low, high) / select(eq(index(3), 0), literal(bins[1], "f32"), bins[0])
+        return term("min", term("max", cast(term("ceil", part), "i64"), 0), 2**31 - 1)
+
+    sides = l.pointwise(pixels, _corners(l, regions), "i64", (count, 1, 1, 2))
+    across, down = (l.slice(sides, 3, i, 1) for i in (0, 1))
+    samples = l.pointwise(lambda a, b: a * b, [across, down], "i64")
+    none = l.values.constant(np.zeros(1, np.int64), "i64")
+    rounds = reduce(l, concat(l, [none, l.reshape(samples, (count,))], 0), (0,), "max", keep=False)
+
+    def part(k: Term, size: Term, wide: Term) -> Term:
+        row = k / term("max", wide, 1)
+        at = select(eq(index(3), 0), k - row * wide, row)
+        return (cast(at, "f32") + 0.5) / cast(size, "f32")
+
+    def take(k: Ref, carried: Sequence[Ref]) -> Sequence[Ref]:
+        parts = l.pointwise(part, [k, sides, across], "f32")
+        values = _sampled(l, image, owner, _sample_places(l, n, regions, bins, parts), mode)
+
+        def join(before: Term, value: Term, k: Term, most: Term) -> Term:
+            if mode == "avg":
+                joined = before + value
+            else:
+                joined = select(eq(k, 0), value, term("max", before, value))
+            return select(lt(k, most), joined, before)
+
+        return [l.pointwise(join, [carried[0], values, k, samples], "f32")]
+
+    zero = l.values.constant(np.zeros((), np.float32), "f32")
+    start = l.expand(zero, (count, *bins, image.shape[3]))
+    (total,) = repeated(l, rounds, [start], take)
+    if mode == "max":
+        return total
+    mean = lambda t, m: t / cast(term("max", m, 1), "f32")  # noqa: E731
+    return l.pointwise(mean, [total, samples], "f32")
+
+
+def _sampled(l: Lowering, image: Ref, owner: Ref, places: Ref, mode: str) -> Ref:
+    """[regions, p, q, c] at the places [regions, p, q, (x, y)]."""
+    inside = _clamped(l, places, image)
+    of_mode = _largest_tap if mode == "max" else _of_regions
+    values = l.reshape(of_mode(l, image, owner, inside), (*places.shape[:3], image.shape[3]))
+    return _zero_outside(l, values, places, image)
 
 
 def _of_regions(l: Lowering, image: Ref, owner: Ref, places: Ref) -> Ref:
@@ -152,25 +205,36 @@ def _largest_tap(l: Lowering, image: Ref, owner: Ref, places: Ref) -> Ref:
     return l.pointwise(lambda a, d: term("max", a, d), [y01, y23], "f32")
 
 
-def _sample_places(l: Lowering, n: Node, regions: Ref, grid: tuple[int, int]) -> Ref:
-    """[regions, *grid, (x, y)] in pixels of the image."""
-    scale = n.number("spatial_scale", 1.0)
-    mode = n.text("coordinate_transformation_mode", "half_pixel")
-    half = 0.5 if mode == "half_pixel" else 0.0
-    corners = [
-        l.reshape(l.slice(regions, 1, start, 2), (regions.shape[0], 1, 1, 2)) for start in (0, 2)
-    ]
+def _sample_places(
+    l: Lowering, n: Node, regions: Ref, grid: tuple[int, int], parts: Ref | None = None
+) -> Ref:
+    """[regions, *grid, (x, y)] in pixels of the image: the middle of each cell, or the `parts` [regions, 1, 1, (x, y)] of it."""
 
-    def place(low: Term, high: Term) -> Term:
-        first = low * scale - half
-        length = high * scale - half - first
-        length = length if half else term("max", length, 1.0)
+    def place(low: Term, high: Term, part: Term | float = 0.5) -> Term:
         is_x = eq(index(3), 0)
-        at = cast(select(is_x, index(2), index(1)), "f32") + 0.5
-        parts = select(is_x, literal(grid[1], "f32"), float(grid[0]))
-        return first + at * (length / parts)
+        at = cast(select(is_x, index(2), index(1)), "f32") + part
+        cells = select(is_x, literal(grid[1], "f32"), float(grid[0]))
+        return _first(n, low) + at * (_length(n, low, high) / cells)
 
-    return l.pointwise(place, corners, "f32", (regions.shape[0], *grid, 2))
+    given = [*_corners(l, regions), *([] if parts is None else [parts])]
+    return l.pointwise(place, given, "f32", (regions.shape[0], *grid, 2))
+
+
+def _corners(l: Lowering, regions: Ref) -> list[Ref]:
+    """The first and the last corner of each region: [regions, 1, 1, (x, y)]."""
+    count = regions.shape[0]
+    return [l.reshape(l.slice(regions, 1, start, 2), (count, 1, 1, 2)) for start in (0, 2)]
+
+
+def _first(n: Node, low: Term) -> Term:
+    half = 0.5 if n.text("coordinate_transformation_mode", "half_pixel") == "half_pixel" else 0.0
+    return low * n.number("spatial_scale", 1.0) - half
+
+
+def _length(n: Node, low: Term, high: Term) -> Term:
+    length = _first(n, high) - _first(n, low)
+    is_half = n.text("coordinate_transformation_mode", "half_pixel") == "half_pixel"
+    return length if is_half else term("max", length, 1.0)
 
 
 def _sizes(l: Lowering, image: Ref) -> Ref:
