@@ -112,6 +112,26 @@ def test_resize(rest: str, sizes: str) -> None:
     agrees(f"out = Resize(x, {rest})", {"x": floats((1, 2, 4, 5))}, x=f"f32[{sizes}]")
 
 
+@pytest.mark.parametrize(
+    ("mode", "dtype"),
+    [("linear", "f32"), ("nearest", "f32"), ("nearest", "i64"), ("nearest", "u8")],
+)
+@pytest.mark.parametrize(
+    "rest", ["None, s", "None, [2, 5, 3, 6]", "None, [2, 3, 5, 6, 2], axes=[0, 4, 1, 3, 2]"]
+)
+def test_all_axes_are_resized(rest: str, mode: str, dtype: str) -> None:
+    """Four of them by sizes that a run gives, and five; so as the file that states no size of its image has them."""
+    rank = 5 if "axes" in rest else 4
+    shape = (1, 4, 2, 3, 5)[:rank]
+    x = (10 * floats(shape)).astype(DTYPES[dtype].numpy)
+    feeds = {"x": x, "s": np.array([2, 3, 4, 4])} if "s" in rest[:8] else {"x": x}
+    types = {
+        "x": f"{dtype}[{', '.join('abcde'[:rank])}]",
+        **({"s": "i64[4]"} if "s" in feeds else {}),
+    }
+    agrees(f"out = Resize(x, None, {rest}, mode='{mode}')", feeds, **types)
+
+
 @pytest.mark.parametrize("mode", ["linear", "cubic"])
 @pytest.mark.parametrize("dtype", ["i8", "u8", "i16", "u32"])
 def test_resized_integers_are_rounded_and_saturate(mode: str, dtype: str) -> None:

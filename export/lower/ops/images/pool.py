@@ -40,6 +40,9 @@ from ..rows.reduction import reduce
 EXACT_WIDE = ("i32", "u32", "i64", "u64", "f64")
 """Element types that f32 has not all elements of."""
 
+TOGETHER = 3
+"""Axes that one instruction resizes; more are resized one group after the other, from the last."""
+
 KERNEL_TYPES = {"f32": "f32", "f16": "f32", "bf16": "f32", "i16": "f32", "f64": "f64"}
 
 
@@ -181,17 +184,32 @@ def lower_resize(l: Lowering, n: Node) -> Ref:
         moving = list(range(x.rank)) if n.get(1) is None else _cropped(l, n)
     if not moving:
         return x
-    attrs = _resize_attrs(l, n, moving, factors)
-    is_moved = attrs["mode"] == "nearest" and x.dtype in EXACT_WIDE
-    image, order = _as_image(l, x if is_moved else _in_f32(l, x), moving)
-    shape = (image.shape[0], *(out[a] for a in moving), image.shape[-1])
+    is_moved = n.text("mode", "nearest") == "nearest" and x.dtype in EXACT_WIDE
+    y = x if is_moved else _in_f32(l, x)
+    for end in range(len(moving), 0, -TOGETHER):
+        part = moving[max(end - TOGETHER, 0) : end]
+        y = _along(l, y, part, [out[a] for a in part], _resize_attrs(l, n, part, factors), is_moved)
+    return y if is_moved else rounded(l, y, x.dtype)
+
+
+def _along(
+    l: Lowering,
+    x: Ref,
+    moving: Sequence[int],
+    wanted: Sequence[Extent],
+    attrs: dict[str, Any],
+    is_moved: bool,
+) -> Ref:
+    """`x` resized to `wanted` along the axes `moving`, as f32, or moved as it is."""
+    image, order = _as_image(l, x, moving)
+    shape = (image.shape[0], *wanted, image.shape[-1])
     if is_moved:
         y = _nearest(l, image, attrs, shape)
     else:
         y = l.one("resize", [image], attrs, "f32", shape)
+    out = {**dict(enumerate(x.shape)), **dict(zip(moving, wanted, strict=True))}
     y = l.reshape(y, tuple(out[a] for a in order))
-    y = l.transpose(y, [order.index(a) for a in range(x.rank)])
-    return y if is_moved else rounded(l, y, x.dtype)
+    return l.transpose(y, [order.index(a) for a in range(x.rank)])
 
 
 def _in_f32(l: Lowering, x: Ref) -> Ref:
@@ -235,8 +253,6 @@ def _is_kept(n: Extent, out: Extent, factor: Fraction | None) -> bool:
 def _as_image(l: Lowering, x: Ref, moving: Sequence[int]) -> tuple[Ref, list[int]]:
     """`x` as [b, *moving, c] and the order of its axes there: a view of [b, c, *i] where that is what is resized, else
     the axes that stay are one batch axis and c is 1."""
-    if len(moving) > 3:
-        l.fail(f"{len(moving)} axes are resized; at most 3 are covered")
     if x.rank >= 3 and list(moving) == list(range(2, x.rank)):
         return channels_last(l, x), [0, *moving, 1]
     kept = [a for a in range(x.rank) if a not in moving]
