@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from pteron.schema.errors import ModelError
@@ -145,3 +145,24 @@ TRANSLATED: Final[dict[str, Callable[..., Any]]] = {
     "scatter.src": scatter, "scatter.value": scatter, "scatter_add.default": scatter_add,
     "scatter.reduce": scatter, "scatter.value_reduce": scatter, "trunc.default": trunc,
 }  # fmt: skip
+
+
+UNIT_AXES: Final = {
+    1: ((0,),),
+    2: ((0, 1), (0,)),
+    3: ((0, 1, 2), (0, 2), (2,)),
+}
+"""Axes of one element that a tensor of rank 0, 1, 2 gets to have so many."""
+
+
+def at_least(wanted: int) -> Callable[..., Any]:
+    """torch.atleast_1d, 2d and 3d of several tensors, for which torch.onnx maps over a sequence."""
+
+    def each(tensors: Sequence[Any]) -> list[Any]:
+        axes = UNIT_AXES[wanted]
+        return [
+            op.Unsqueeze(x, ints(*axes[rank(x)])) if rank(x) < wanted else op.Identity(x)
+            for x in tensors
+        ]
+
+    return each

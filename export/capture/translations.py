@@ -235,6 +235,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "squeeze.dim": aten.squeeze,
     "squeeze.dims": aten.squeeze,
     "split_with_sizes.default": aten.split_with_sizes,
+    **{f"atleast_{n}d.Sequence": aten_counts.at_least(n) for n in (1, 2, 3)},
     "repeat_interleave.Tensor": aten.repeat_interleave,
     "masked_scatter.default": aten.masked_scatter,
     "index_put.default": aten.index_put,

@@ -187,3 +187,13 @@ def test_bounds_by_half_a_size(tmp_path: Path) -> None:
     ]
     cases = [(randn(b, s, 4),) for b, s in ((2, 6), (3, 9), (1, 2))]
     agree(tmp_path, functions, *cases, dynamic=({0: "b", 1: "s"},))
+
+
+@pytest.mark.parametrize("function", [torch.atleast_1d, torch.atleast_2d, torch.atleast_3d])
+def test_axes_that_several_tensors_get(function, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    def each(x):  # type: ignore[no-untyped-def]
+        return torch.cat(
+            [y.flatten() * y.dim() for y in function([x[0, 0, 0, 0], x[0, 0, 0], x[0, 0], x])]
+        )
+
+    agree(tmp_path, [each, lambda x: function(x[0, 0, 0, 0], x[0, 0, 0])[1]], (randn(2, 3, 4, 5),))
