@@ -184,10 +184,7 @@ class _Writer:
             args, kwargs = (taken(x, self.operand) for x in (node.args, node.kwargs))
             result = FORMULAS[name](self, *args, **kwargs)
         elif name not in SILENT:
-            raise ModelError(
-                f"{self.where}: {target} of complex numbers is not known to the export; "
-                "write it with real tensors, or with sums and products"
-            )
+            raise ModelError(f"{self.where}: {target} {REASONS.get(name, UNKNOWN)}")
         self.replaced.append(node)
         if isinstance(result, Pair):
             self.pairs[node] = self.fitted(result)
@@ -581,3 +578,10 @@ WITH_NUMBERS: Final = {
 ROUNDS: Final = 8
 """Of decompositions, each of which may bring operators that have one."""
 SILENT: Final = {"_assert_tensor_metadata"}
+UNKNOWN: Final = "of complex numbers is not known to the export; write it with real tensors, or with sums and products"
+REASONS: Final = dict.fromkeys(
+    ("linalg_eig", "linalg_eigvals", "_linalg_eigvals"),
+    "needs eigenvalues of a matrix that need not be Hermitian, for which the export has no operator; use torch.linalg.eigh or "
+    "eigvalsh where it is, or compute them outside of the module",
+)
+"""What is refused for another reason than that numbers are complex."""

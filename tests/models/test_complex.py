@@ -147,6 +147,8 @@ def test_complex_numbers_outside_are_pairs(tmp_path: Path, dynamic: Any) -> None
         (lambda x: x * 2, torch.ones(2, dtype=torch.complex64), "input 'x' is complex"),
         (lambda x: torch.complex(x, x), torch.ones(2), "an output is complex"),
         (lambda x: torch.complex(x, x).logcumsumexp(0).real, torch.ones(2), "logcumsumexp"),
+        (lambda x: torch.linalg.eig(x)[0].real, torch.ones(2, 2), "need not be Hermitian.*eigh"),
+        (lambda x: torch.linalg.eigvals(x).abs(), torch.ones(2, 2), "need not be Hermitian.*eigh"),
     ],
 )
 def test_what_is_refused(function: Any, x: Any, text: str) -> None:
