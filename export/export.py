@@ -35,6 +35,7 @@ from .pack.arithmetic import EXACT
 from .pack.choices import Decide, by_rule
 from .pack.keys import keys_in_panels
 from .passes import run_passes
+from .passes.computed import fold_computed
 from .passes.context import keep_context
 from .passes.experts import split_experts
 from .passes.int8 import integer_nodes
@@ -57,6 +58,7 @@ def export(
     fill: Transform | None = None,
     transform: Transform | None = None,
     runner: Runner | None = None,
+    compute: Runner | None = None,
     tuning: Tuning | None = None,
     report: Report | None = None,
 ) -> Program:
@@ -68,6 +70,7 @@ def export(
         transform: Changes each cleaned graph before it is lowered: quantization.
         runner: Runs each graph that came from PyTorch once on its example inputs, before `transform`, to compare it with the
             module; None: nothing is compared.
+        compute: Runs what follows from constants alone, which is stored then; None: every run computes it.
         tuning: Measurements to choose operators by, and a timer for `mode="max-autotune"`; None: rules choose.
         report: Filled on the way.
 
@@ -100,8 +103,8 @@ def export(
     if options.mode == "reduce-overhead":
         _check_fixed(list(models.values()))
     made = functools.partial(
-        _made, states=states, options=options, fill=fill, transform=transform, runner=runner, tuning=tuning, report=report,
-        stage=stage,
+        _made, states=states, options=options, fill=fill, transform=transform, runner=runner, compute=compute,
+        tuning=tuning, report=report, stage=stage,
     )  # fmt: skip
     return made(models) if options.example is None else _guarded(models, options, report, made)
 
@@ -144,6 +147,7 @@ def _made(
     fill: Transform | None,
     transform: Transform | None,
     runner: Runner | None,
+    compute: Runner | None,
     tuning: Tuning | None,
     report: Report,
     stage: Stages,
@@ -168,7 +172,7 @@ def _made(
                 _compare(model, run_passes(model.clone()), example, stage, report, runner)
             with stage("weights"):
                 fill(model)
-        _clean(model, stage, report, None if fill is not None else runner)
+        _clean(model, stage, report, None if fill is not None else runner, compute)
         if options.max_context is not None:
             states |= _keep_context(model, options, stage, report)
         if split_experts(model):
@@ -191,12 +195,16 @@ def _made(
     return program
 
 
-def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None) -> None:
+def _clean(
+    model: ir.Model, stage: Stages, report: Report, runner: Runner | None, compute: Runner | None
+) -> None:
     """Runs the passes, and compares what they leave with the module it is from."""
     example = example_of(model)
     captured = None if runner is None or example is None else model.clone()
     with stage("passes"):
         run_passes(model, progress=report.passed)
+        if compute is not None and fold_computed(model, compute):
+            run_passes(model, progress=report.passed)
     report.cleaned(model)
     if captured is not None and example is not None and runner is not None:
         _compare(captured, model, example, stage, report, runner)

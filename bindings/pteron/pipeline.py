@@ -93,6 +93,7 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
         fill=None if imported is None else imported.fill,
         transform=_transform(request, imported, kept, done.append, report),
         runner=record if request.check else None,
+        compute=record,
         tuning=tuning,
         report=report,
     )
