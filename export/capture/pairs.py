@@ -434,6 +434,12 @@ def _copy(w: _Writer, x: Pair, dtype: Any = None, **options: Any) -> Any:
     return w.call(w.aten._to_copy.default, x.re, dtype=dtype)
 
 
+def _zeros_like(w: _Writer, x: Pair, dtype: Any = None, **options: Any) -> Any:
+    if dtype is None or dtype.is_complex:
+        return Pair(w.zeros(x.re), w.zeros(x.re))
+    return w.call(w.aten.zeros_like.default, x.re, dtype=dtype)
+
+
 def _pad(w: _Writer, x: Pair, pad: Sequence[Any], value: Any = 0) -> Pair:
     both = (x.re, complex(value).real), (x.im, complex(value).imag)
     return Pair(*(w.call(w.aten.constant_pad_nd.default, part, pad, v) for part, v in both))
@@ -500,6 +506,7 @@ FORMULAS: Final[dict[str, Callable[..., Any]]] = {
     "square": lambda w, x: _power(w, x, 2),
     "exp": _exp,
     "_to_copy": _copy,
+    "zeros_like": _zeros_like,
     "constant_pad_nd": _pad,
     "sym_size": lambda w, x, axis: w.call(w.aten.sym_size.int, x.re, axis),
     "fft_c2c": _c2c,
@@ -512,7 +519,7 @@ EACH: Final = {
     *("t", "mT", "select", "slice", "clone", "alias", "detach", "index", "index_select", "gather"),
     *("flip", "roll", "repeat", "cat", "stack", "split", "split_with_sizes", "chunk", "unbind"),
     *("narrow", "diagonal", "neg", "sum", "mean", "cumsum", "where", "getitem"),
-    *("contiguous", "zeros_like", "lift_fresh_copy", "unfold", "triu", "tril", "tile"),
+    *("contiguous", "lift_fresh_copy", "unfold", "triu", "tril", "tile"),
     *(
         "view_copy",
         "unsqueeze_copy",

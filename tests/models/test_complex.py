@@ -184,3 +184,18 @@ def test_short_time_transforms(tmp_path: Path) -> None:
     cut = [lambda x: torch.fft.fft2(x.reshape(-1, 8, 8), s=(10, 6)).abs()]
     agree(tmp_path, cut, (randn(2, 64),), (randn(3, 64),), dynamic=({0: "n"},))
     agree(tmp_path, [spectrum], (randn(1, 64),), (randn(1, 90),), dynamic=({1: "t"},))
+
+
+@pytest.mark.parametrize("dtype", [None, torch.float32, torch.int64, torch.complex64])
+def test_zeros_of_another_type(dtype: Any, tmp_path: Path) -> None:
+    class Module(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.zeros_like(torch.complex(x, x), dtype=dtype)
+
+    x = torch.ones(3, 4)
+    pteron.export_model(Module(), tmp_path / "m.pte", args=(x,), complex_pairs=True, check=False)
+    want = Module()(x)
+    want = torch.view_as_real(want) if want.is_complex() else want
+    got = pteron.load(tmp_path / "m.pte")(x)
+    assert got.dtype == want.numpy().dtype
+    assert got.shape == want.shape and not got.any()
