@@ -9,6 +9,7 @@ FOREVER = {
     "pte_error": "160 bytes, brought uninitialised",
     "pte_memory": "an address and a size",
     "pte_external": "an element of an array",
+    "pte_cache": "three numbers, inside of pte_machine, which says its size",
     "pte_delegate_tensor": "PTE_DELEGATE_VERSION fixes what delegates are handed",
     "pte_delegate_io": "the same",
     "pte_delegate_until": "the same",
