@@ -14,12 +14,13 @@
 
 typedef struct test_request {
   uint32_t op, in_count, out_count, threads, cpu;
+  pte_machine machine;
   const void *attrs;
   pte_tensor **in, **out;
   pte_tables tables;
   pte_fault fault;
   uint32_t stage;
-  uint64_t scratch_bytes;
+  uint64_t scratch_bytes, kept_bytes;
 } test_request;
 
 typedef struct region {
