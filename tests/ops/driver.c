@@ -14,6 +14,7 @@
 #include "gen/ops.h"
 #include "gen/steps.h"
 #include "pteron/host.h"
+#include "request.h"
 
 enum { GUARD = 64, JUNK = 0xcd, CHUNK = 40 };
 
@@ -32,20 +33,6 @@ static void pool_run(void *self, size_t count, size_t grain, pte_task task, void
   }
 }
 
-typedef struct test_request {
-  uint32_t op, in_count, out_count, threads, cpu;
-  pte_machine machine; /* all 0: a usual one */
-  const void *attrs;
-  const pte_tensor *const *in;
-  pte_tensor *const *out;
-  pte_tables tables;
-  pte_fault fault; /* filled where the result is not PTE_OK */
-  uint32_t stage;  /* how far it came: 0 no kernel, 1 shapes, 2 check, 3 needs, 4 run, 5 done */
-  uint64_t scratch_bytes, kept_bytes;
-} test_request;
-
-int32_t pte_test_run(test_request *r);
-uint32_t pte_test_features(void);
 uint32_t pte_test_size(uint32_t of);
 uint32_t pte_test_has_kernel(uint32_t op);
 void pte_test_map(uint32_t function, const float *x, const float *x2, float *y, size_t count);

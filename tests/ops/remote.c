@@ -10,18 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/kernel.h"
-
-typedef struct test_request {
-  uint32_t op, in_count, out_count, threads, cpu;
-  pte_machine machine;
-  const void *attrs;
-  pte_tensor **in, **out;
-  pte_tables tables;
-  pte_fault fault;
-  uint32_t stage;
-  uint64_t scratch_bytes, kept_bytes;
-} test_request;
+#include "request.h"
 
 typedef struct region {
   uint64_t address, bytes;
@@ -40,9 +29,6 @@ typedef struct answer {
   uint64_t scratch_bytes;
   char text[64];
 } answer;
-
-int32_t pte_test_run(test_request *r);
-uint32_t pte_test_features(void);
 
 static void receive(void *to, size_t bytes) {
   if (bytes > 0 && fread(to, bytes, 1, stdin) != 1) exit(0);
@@ -90,8 +76,8 @@ static answer run(const regions *r, test_request *q) {
   q->attrs = moved(r, q->attrs);
   q->in = moved(r, q->in);
   q->out = moved(r, q->out);
-  move_tensors(r, q->in, q->in_count);
-  move_tensors(r, q->out, q->out_count);
+  move_tensors(r, (pte_tensor **)q->in, q->in_count);
+  move_tensors(r, (pte_tensor **)q->out, q->out_count);
   q->tables.ints = moved(r, q->tables.ints);
   q->tables.literals = moved(r, q->tables.literals);
   q->tables.steps = moved(r, q->tables.steps);
