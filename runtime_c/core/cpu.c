@@ -1,16 +1,7 @@
 #include "core/cpu.h"
 
 #if defined(__x86_64__) || defined(__i386__)
-
-typedef struct words {
-  uint32_t a, b, c, d;
-} words;
-
-static words cpuid(uint32_t leaf, uint32_t subleaf) {
-  words w;
-  __asm__ volatile("cpuid" : "=a"(w.a), "=b"(w.b), "=c"(w.c), "=d"(w.d) : "a"(leaf), "c"(subleaf));
-  return w;
-}
+#include "core/cpuid.h"
 
 /* Register state that the system saves (XCR0). */
 static uint32_t xgetbv(void) {
@@ -21,9 +12,10 @@ static uint32_t xgetbv(void) {
 
 /* Of rows whose state is in `admitted`. */
 static uint32_t features_of(uint32_t admitted) {
-  const uint32_t osxsave = 1u << 27, most = cpuid(0, 0).a;
-  const words one = cpuid(1, 0), none = {0, 0, 0, 0};
-  const words seven = most >= 7 ? cpuid(7, 0) : none, more = seven.a >= 1 ? cpuid(7, 1) : none;
+  const uint32_t osxsave = 1u << 27, most = pte_cpuid(0, 0).a;
+  const pte_cpuid_words one = pte_cpuid(1, 0), none = {0, 0, 0, 0};
+  const pte_cpuid_words seven = most >= 7 ? pte_cpuid(7, 0) : none,
+                        more = seven.a >= 1 ? pte_cpuid(7, 1) : none;
   const uint32_t has[5] = {one.c, seven.b, seven.c, more.a, seven.d};
   const uint32_t state = (one.c & osxsave) != 0 ? xgetbv() & admitted : 0;
   uint32_t features = 0;

@@ -7,16 +7,7 @@
 #include "pteron/host.h"
 
 #if defined(__x86_64__) || defined(__i386__)
-
-typedef struct words {
-  uint32_t a, b, c, d;
-} words;
-
-static words cpuid(uint32_t leaf, uint32_t subleaf) {
-  words w;
-  __asm__ volatile("cpuid" : "=a"(w.a), "=b"(w.b), "=c"(w.c), "=d"(w.d) : "a"(leaf), "c"(subleaf));
-  return w;
-}
+#include "core/cpuid.h"
 
 /* Processors of a family, `first` .. `last` by model. The misses are those that prefetching was
  * seen to gain from, not those of a manual; Zen 5 and Sapphire Rapids were measured, the others of
@@ -54,15 +45,15 @@ void pte_machine_family(uint32_t vendor, uint32_t signature, pte_machine *m) {
 /* Leaf 4 of Intel's; AMD's of that form where it has one (the bit TopologyExtensions). */
 static void read_machine(pte_machine *m) {
   enum { DATA = 1, BOTH = 3, MOST = 16, EXTENDED = 1 << 22 };
-  const words zero = cpuid(0, 0);
-  const uint32_t top = cpuid(0x80000000u, 0).a;
-  const bool extended = top >= 0x8000001du && (cpuid(0x80000001u, 0).c & EXTENDED) != 0;
+  const pte_cpuid_words zero = pte_cpuid(0, 0);
+  const uint32_t top = pte_cpuid(0x80000000u, 0).a;
+  const bool extended = top >= 0x8000001du && (pte_cpuid(0x80000001u, 0).c & EXTENDED) != 0;
   const uint32_t leaf = zero.b == PTE_CPUID_AMD ? (extended ? 0x8000001du : 0)
                         : zero.a >= 4           ? 4
                                                 : 0;
-  if (zero.a >= 1) pte_machine_family(zero.b, cpuid(1, 0).a, m);
+  if (zero.a >= 1) pte_machine_family(zero.b, pte_cpuid(1, 0).a, m);
   for (uint32_t i = 0; leaf != 0 && i < MOST; i++) {
-    const words w = cpuid(leaf, i);
+    const pte_cpuid_words w = pte_cpuid(leaf, i);
     const uint32_t kind = w.a & 31, level = w.a >> 5 & 7, sets = w.c + 1;
     const uint32_t line = (w.b & 0xfff) + 1, ways = (w.b >> 22) + 1,
                    parts = (w.b >> 12 & 0x3ff) + 1;
