@@ -14,7 +14,7 @@
   ROW(GEMM_DEPTH, 1, 40, 64, 16, 32, 256)                                                          \
   /* of one whose panels lie in place: a pair of them is most of a larger L1, */                   \
   ROW(GEMM_WIDE, 1, 160, 128, 16, 64, 512)                                                         \
-  /* and where rows lie evenly: 14 of them hide that a pair is in L2 */                            \
+  /* and where rows have one stride: 14 of them hide that a pair is in L2 */                       \
   ROW(GEMM_EVEN, 2, 20, 128, 16, 64, 1024)                                                         \
   /* rows of a block, of 256 floats each */                                                        \
   ROW(GEMM_ROWS, 2, 32, 1024, 14, 28, 196)                                                         \

@@ -41,4 +41,10 @@ static inline bool pte_gemm_same_set(const pte_gemm_cut *cut, size_t floats) {
   return floats * sizeof(float) % pte_gemm_way(cut) == 0;
 }
 
+/* Floats from one set to another that is far from it: half a way, or less where one is long. */
+static inline int64_t pte_gemm_other_set(const pte_gemm_cut *cut) {
+  const size_t way = pte_gemm_way(cut);
+  return (int64_t)((way < PTE_USUAL_WAY ? way : PTE_USUAL_WAY) / 2 / sizeof(float));
+}
+
 #endif

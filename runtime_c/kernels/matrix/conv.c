@@ -17,10 +17,7 @@
 #include "kernels/gemm/panel_decode.h"
 #include "kernels/window/conv_window.h"
 
-enum {
-  FEW_CHANNELS = 16,
-  HALF_WAY = PTE_USUAL_WAY / 2 / sizeof(float) /* lines that far apart are in other sets of L1 */
-};
+enum { FEW_CHANNELS = 16 };
 
 typedef struct conv_source {
   pte_conv_window w;
@@ -184,7 +181,7 @@ static pte_gemm_lines lines_of_rows(conv_source *s, size_t groups, const pte_gem
   int64_t longest = s->whole ? width : most;
   s->pitch = ((longest - 1) * axis[2].stride + axis[2].kernel) * s->w.channels;
   if (pte_gemm_same_set(cut, (size_t)(s->pitch * axis[1].stride)))
-    s->pitch += HALF_WAY / axis[1].stride;
+    s->pitch += pte_gemm_other_set(cut) / axis[1].stride;
   if (s->pitch > PTE_CHUNK) return (pte_gemm_lines){.width = 0}; /* a line is copied as a whole */
   lines.tap_stride = (size_t)s->pitch, lines.piece_floats = (size_t)(taps * s->pitch);
   lines.piece = piece_copied;
