@@ -226,15 +226,17 @@ def _corners(l: Lowering, regions: Ref) -> list[Ref]:
     return [l.reshape(l.slice(regions, 1, start, 2), (count, 1, 1, 2)) for start in (0, 2)]
 
 
+def _is_half_pixel(n: Node) -> bool:
+    return n.text("coordinate_transformation_mode", "half_pixel") == "half_pixel"
+
+
 def _first(n: Node, low: Term) -> Term:
-    half = 0.5 if n.text("coordinate_transformation_mode", "half_pixel") == "half_pixel" else 0.0
-    return low * n.number("spatial_scale", 1.0) - half
+    return low * n.number("spatial_scale", 1.0) - (0.5 if _is_half_pixel(n) else 0.0)
 
 
 def _length(n: Node, low: Term, high: Term) -> Term:
     length = _first(n, high) - _first(n, low)
-    is_half = n.text("coordinate_transformation_mode", "half_pixel") == "half_pixel"
-    return length if is_half else term("max", length, 1.0)
+    return length if _is_half_pixel(n) else term("max", length, 1.0)
 
 
 def _sizes(l: Lowering, image: Ref) -> Ref:
