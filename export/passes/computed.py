@@ -15,6 +15,7 @@ import onnx_ir as ir
 from pteron.schema.errors import PteronError
 
 from .. import graph as g
+from ..graph import randomness
 
 Runner = Callable[
     [ir.Model, Sequence[str], Iterable[Mapping[str, Any]]], Iterator[Mapping[str, Any]]
@@ -24,9 +25,7 @@ VIEWS: Final = frozenset(
     {"Reshape", "Transpose", "Expand", "Squeeze", "Unsqueeze", "Slice", "Flatten", "Identity"}
 )
 """What costs a run nothing."""
-LEFT: Final = frozenset(
-    {"DequantizeLinear", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"}
-)  # fmt: skip
+LEFT: Final = randomness.NODES | {"DequantizeLinear"}
 """Stored weights stay as they are; what is drawn is another each time."""
 KINDS: Final = frozenset(
     getattr(ir.DataType, kind) for kind in ("FLOAT", "DOUBLE", "FLOAT16", "INT64", "INT32", "BOOL")
@@ -123,12 +122,11 @@ def _count(value: ir.Value) -> int | None:
 
 def _alone(model: ir.Model, wanted: Sequence[ir.Value], derived: Mapping[ir.Node, int]) -> ir.Model:
     """A model of what makes `wanted` and of nothing else."""
-    names = {n.name for n in derived}
     copy = model.clone()
+    others = [new for old, new in zip(model.graph, copy.graph, strict=True) if old not in derived]
     values = {v.name: v for n in copy.graph for v in n.outputs}
     copy.graph.outputs[:] = [values[v.name] for v in wanted]
-    for node in reversed(list(copy.graph)):
-        if node.name not in names:
-            copy.graph.remove(node, safe=False)
+    for node in reversed(others):
+        copy.graph.remove(node, safe=False)
     copy.graph.inputs.clear()
     return copy

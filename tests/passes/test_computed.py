@@ -73,3 +73,10 @@ def test_what_would_be_far_larger_is_computed_as_far_as_it_is_small() -> None:
     model = onnx_text("y = Add(x, Exp(Expand(Exp(w), [4000, 4])))", x="f32[4000, 4]", w=weight(4))
     assert fold_computed(model, record)
     assert [v.name for v in model.graph.initializers.values() if "computed" in str(v.name)]
+
+
+def test_names_of_nodes_do_not_matter() -> None:
+    model = standardized()
+    for node in model.graph:
+        node.name = "node"
+    assert fold_computed(model, record)

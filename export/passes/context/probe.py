@@ -14,14 +14,13 @@ from onnx.reference.op_run import OpRun
 from pteron.schema.errors import ModelError
 
 from ... import graph as g
+from ...graph import randomness
 from ...graph.dimensions import arithmetic
 from ...graph.extents import shapes_at
 
 Given = Callable[[int, int], g.Array]
 """Elements of an input, of (tokens before the run, tokens in it)."""
-RANDOM: Final = (
-    "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"
-)  # fmt: skip
+RANDOM: Final = randomness.NODES | {"Dropout"}
 POINTS: Final = ((97, 101), (113, 101), (97, 131), (113, 131))
 """Numbers of tokens for which shapes are inferred: the others follow."""
 
