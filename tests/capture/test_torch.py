@@ -266,20 +266,26 @@ class Narrow(nn.Module):
         return ops.dequantize_per_tensor(q, 0.1, 0, -8, 7, torch.int8)
 
 
-def test_a_range_narrower_than_its_dtype_is_kept() -> None:
+@pytest.fixture
+def narrow() -> nn.Module:
+    """Its operators are registered by an import."""
     pytest.importorskip(
         "torch.ao.quantization.fx._decomposed", reason="quantized_decomposed operators are absent"
     )
+    return Narrow()
+
+
+def test_a_range_narrower_than_its_dtype_is_kept(narrow: nn.Module) -> None:
     x = torch.linspace(-3, 3, 16)
-    model = capture(Narrow(), args=(x,))
-    np.testing.assert_allclose(run(model, x)[0], Narrow()(x).numpy(), atol=1e-6)
+    model = capture(narrow, args=(x,))
+    np.testing.assert_allclose(run(model, x)[0], narrow(x).numpy(), atol=1e-6)
 
 
-def test_a_module_that_torch_export_made_is_captured_as_it_is() -> None:
+def test_a_module_that_torch_export_made_is_captured_as_it_is(narrow: nn.Module) -> None:
     """Its eval() is an error of torch; quantizers of PT2E leave such modules."""
     x = torch.linspace(-3, 3, 16)
-    made = torch.export.export(Narrow(), (x,)).module()
-    np.testing.assert_allclose(run(capture(made, args=(x,)), x)[0], Narrow()(x).numpy(), atol=1e-6)
+    made = torch.export.export(narrow, (x,)).module()
+    np.testing.assert_allclose(run(capture(made, args=(x,)), x)[0], narrow(x).numpy(), atol=1e-6)
 
 
 class Planes(torch.Tensor):

@@ -96,6 +96,7 @@ class Scaled(nn.Module):
 
 
 def test_a_state_starts_with_the_buffers_value(tmp_path: Path) -> None:
+    torch.manual_seed(0)
     module = Scaled()
     pteron.export_model(
         module, tmp_path / "s.pte", args=(torch.ones(3, 4),), dynamic_shapes=({0: "n"},)
