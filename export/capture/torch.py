@@ -64,12 +64,11 @@ def capture_torch(
     Raises:
         ModelError: torch is missing, the export fails, or the module keeps state that cannot be seen from outside.
     """
+    path = existing(Path(source)) if isinstance(source, (str, os.PathLike)) else None
+    where = name or (type(source).__name__ if path is None else path.stem)
     torch = _torch()
-    where = name or (
-        Path(source).stem if isinstance(source, (str, os.PathLike)) else type(source).__name__
-    )
-    if isinstance(source, (str, os.PathLike)):
-        source = _load(torch, Path(source))
+    if path is not None:
+        source = _load(torch, path)
     if isinstance(source, torch.export.ExportedProgram):
         if args is not None or kwargs is not None:
             raise ModelError(
@@ -193,7 +192,6 @@ def _torch() -> Any:
 
 
 def _load(torch: Any, path: Path) -> Any:
-    existing(path)
     try:
         with _quiet():  # torch logs what it raises
             return torch.export.load(path)
