@@ -27,6 +27,7 @@ from pteron.schema.errors import QuantError
 from .calibrate import Ranges
 from .encode import elements
 from .encode.format import Encoded
+from .grids import FLOAT, Grid, ends_of, grid_of
 from .report import ActivationReport, LayerReport, QuantReport
 from .rounding import NEAREST, Rounded
 from .shelf import Shelf, tensor_of
@@ -34,28 +35,9 @@ from .units import Unit
 
 Array = NDArray[Any]
 
-SMALLEST_ACTIVATION: Final = 2.0**-40
 SMALLEST_WEIGHT: Final = 2.0**-80
-"""Least scales: their product, the bias's scale, is a normal f32."""
+"""Times `SMALLEST_ACTIVATION` it is the least scale of a bias: a normal f32."""
 BIAS_LIMIT: Final = 2.0**30
-FLOAT: Final = 32
-"""Bits of what is not rounded."""
-HEADROOM: Final = 2.0
-"""Times the range that samples showed, of int16: what others than these reach beyond would be lost, and of 16 bits one is not missed."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Grid:
-    """The values (code - zero) * scale, code in -128 .. 127, or of 16 bits."""
-
-    scale: np.float32
-    zero: int
-    bits: int = 8
-
-    @property
-    def zero_point(self) -> Array:
-        """Of the codes' type."""
-        return np.array(self.zero, np.int8 if self.bits == 8 else np.int16)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -68,54 +50,6 @@ class Solved:
     @property
     def rounded(self) -> Rounded:
         return self.made()
-
-
-def grid_of(low: float, high: float, bits: int = 8) -> Grid:
-    """The grid of 256 values over [low, high], widened to hold 0, which it holds exactly. A range of zeros has scale 1.
-
-    Of 16 bits it is symmetric about 0, as TOSA and TFLite want it, and wider (HEADROOM).
-    """
-    low, high = min(low, 0.0), max(high, 0.0)
-    if low == high:
-        return Grid(np.float32(1), 0, bits)
-    if bits == 16:
-        step = HEADROOM * max(-low / 32768, high / 32767)
-        return Grid(np.float32(max(step, SMALLEST_ACTIVATION)), 0, bits)
-    scale = np.float32(max((high - low) / 255, SMALLEST_ACTIVATION))
-    return Grid(scale, int(np.clip(round(-128 - low / float(scale)), -128, 127)))
-
-
-def observed(plan: list[Unit]) -> list[str]:
-    """Names of the values whose ranges `quantize_static` needs, in order."""
-    found: dict[str, None] = {}
-    made: set[ir.Value] = set()
-    for unit in plan:
-        found |= {str(x.name): None for x in unit.inputs if x not in made}
-        if not unit.same:
-            found[str(unit.output.name)] = None
-        made |= {*unit.inputs, unit.output}
-    return list(found)
-
-
-def grids_of(plan: Sequence[Unit], ranges: Ranges, bits: int) -> dict[ir.Value, Grid]:
-    """The grid of each value that units read or make, in order; moved elements keep theirs.
-
-    Raises:
-        RecipeError: a range is missing.
-    """
-    return {value: grid_of(*pair, bits) for value, pair in _ends(plan, ranges).items()}
-
-
-def _ends(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, tuple[float, float]]:
-    found: dict[ir.Value, tuple[float, float]] = {}
-    for unit in plan:
-        for value in unit.inputs:
-            if value not in found:
-                found[value] = ranges[str(value.name)]
-        if unit.output not in found:
-            moved = found[unit.inputs[0]] if unit.same else None
-            found[unit.output] = moved or ranges[str(unit.output.name)]
-    return found
 
 
 def quantize_static(
@@ -135,7 +69,7 @@ def quantize_static(
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
     """
     bits = bits or [8] * len(plan)
-    ends = _ends(plan, ranges)
+    ends = ends_of(plan, ranges)
     report = QuantReport("int8", ranges=ranges)
     weights = _weights(plan, _reads(plan, ends, bits), found or {}, bits)
     used = graphs.names(model)
@@ -212,7 +146,7 @@ def simulate_static(
 
     `source`: the plan of the model that stays as it is. The constants by places.
     """
-    ends = _ends(plan, ranges)
+    ends = ends_of(plan, ranges)
     reads = _reads(plan, ends, bits)
     used = graphs.names(model)
     found = {}

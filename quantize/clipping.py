@@ -22,7 +22,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from .activations import grid_of
+from .grids import grid_of
 from .samples import Runner, Sample
 from .stretches import in_stretches, within
 

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from .activations import FLOAT
+from .grids import FLOAT
 from .pace import Term, total
 from .units import Unit
 

@@ -15,8 +15,8 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from .activations import grid_of
 from .calibrate import Ranges
+from .grids import grid_of
 from .samples import Sample
 
 Array = NDArray[Any]

@@ -21,8 +21,9 @@ import pteron.export.graph as graphs
 from pteron.export.graph import int8
 from pteron.schema.errors import QuantError
 
-from .activations import FLOAT, HEADROOM, Grid, Solved, opened, reads_bias
+from .activations import Solved, opened, reads_bias
 from .front import front
+from .grids import FLOAT, HEADROOM, Grid
 from .journal import NO_JOURNAL, Journal, digest
 from .measure import is_float, judged, losses_of_rounds, sure
 from .pace import Term, costs

@@ -16,7 +16,7 @@ import onnx_ir as ir
 import pteron.export.graph as graphs
 from pteron.export.graph.int8 import Form, form
 
-from .activations import FLOAT
+from .grids import FLOAT
 from .units import Unit
 
 Rates: TypeAlias = Mapping[int, tuple[float, float]]

@@ -15,7 +15,7 @@ import onnx_ir as ir
 import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError, QuantWarning, RecipeError
 
-from .activations import Solved, grids_of, observed, quantize_static
+from .activations import Solved, quantize_static
 from .apply import OPSET, apply
 from .blas import one_order
 from .calibrate import Ranges, Source, calibrated, is_ranges_file, ranges_of
@@ -24,6 +24,7 @@ from .coverage import coverage, mix_of
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
+from .grids import grids_of, observed
 from .inputs import settled
 from .journal import NO_JOURNAL, Journal, digest, identity, whole
 from .layers import layers

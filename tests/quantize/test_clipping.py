@@ -14,9 +14,9 @@ from passes.static import quantized, reference
 
 import pteron
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.activations import grid_of
 from pteron.quantize.calibrate import Ranges, ranges_of
 from pteron.quantize.clipping import BINS, LEAST, RULES, SHARES, Histogram, clipped, histograms
+from pteron.quantize.grids import grid_of
 from pteron.quantize.recipe import RANGES, recipe
 from pteron.schema.errors import RecipeError
 

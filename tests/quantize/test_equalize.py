@@ -9,9 +9,9 @@ from passes.static import quantized, reference, run, values_of
 
 from pteron.export import graph as g
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.activations import observed
 from pteron.quantize.calibrate import Ranges, observe
 from pteron.quantize.equalize import MOST, chains, equalized
+from pteron.quantize.grids import observed
 from pteron.quantize.recipe import recipe
 from pteron.quantize.units import units
 from pteron.schema.errors import RecipeError

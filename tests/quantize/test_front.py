@@ -9,8 +9,8 @@ import pytest
 
 import pteron.export.graph as graphs
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.activations import FLOAT
 from pteron.quantize.front import front
+from pteron.quantize.grids import FLOAT
 from pteron.quantize.mix import Rounding, lost
 from pteron.quantize.pace import CONVERTED, DEPTHWISE, FEW, LONG, MOVED, Term, costs, pace, total
 from pteron.quantize.recipe import recipe

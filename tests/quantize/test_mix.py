@@ -16,8 +16,9 @@ from pteron.cli import main
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes.int8 import integer_nodes
 from pteron.quantize import mix
-from pteron.quantize.activations import FLOAT, grids_of, observed, quantize_static
+from pteron.quantize.activations import quantize_static
 from pteron.quantize.calibrate import calibrated
+from pteron.quantize.grids import FLOAT, grids_of, observed
 from pteron.quantize.measure import METRICS, losses_of, sure
 from pteron.quantize.mix import simulated
 from pteron.quantize.quantize import Calibration, Method, _solver, quantize_model

@@ -20,8 +20,8 @@ from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
 from pteron.export.passes.int8 import integer_nodes
-from pteron.quantize.activations import grid_of
 from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of
+from pteron.quantize.grids import grid_of
 from pteron.quantize.measure import distances
 from pteron.quantize.quantize import Calibration, Method, quantize_model, transformer
 from pteron.quantize.recipe import recipe
