@@ -41,16 +41,16 @@ import pteron
 from pteron.export.passes import run_passes
 from pteron.export.write import write_text
 from pteron.pipeline import record
-from pteron.quantize import statistics
 from pteron.quantize.encode.table import FORMATS as ALL
-from pteron.quantize.layers import layers
-from pteron.quantize.measure import METRICS, Weights, losses
+from pteron.quantize.mixed.sensitivity import METRICS, Weights, losses
+from pteron.quantize.observe import statistics
 from pteron.quantize.quantize import RAM_BYTES, Method, quantize_weights
-from pteron.quantize.recipe import ROTATIONS, recipe
-from pteron.quantize.recipe_file import targeted
+from pteron.quantize.recipe.file import targeted
+from pteron.quantize.recipe.layers import layers
+from pteron.quantize.recipe.rules import ROTATIONS, recipe
 from pteron.quantize.report import QuantReport
-from pteron.quantize.rotation import rotated
-from pteron.quantize.rounding import matrix_of
+from pteron.quantize.rounding.weight import matrix_of
+from pteron.quantize.transform.rotation import rotated
 
 ROOT = Path(__file__).parent.parent
 FORMATS = tuple(name for name in ALL if not re.match(r"int[234].*-g", name))

@@ -23,7 +23,7 @@ import torch
 from apart import apart, options, sweep, tally, verdict
 
 import pteron
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.rules import recipe
 
 VISION: Final = """
 alexnet convnext_tiny densenet121 efficientnet_b0 efficientnet_v2_s googlenet inception_v3 maxvit_t mnasnet0_5 mobilenet_v2

@@ -61,7 +61,7 @@ def export(cache: str) -> Path:
     from transformers import LlamaForCausalLM
 
     import pteron
-    from pteron.quantize.recipe import recipe
+    from pteron.quantize.recipe.rules import recipe
 
     torch.manual_seed(0)
     BUILD.mkdir(parents=True, exist_ok=True)

@@ -38,8 +38,8 @@ from vision_nets import (
 )
 
 import pteron
-from pteron.quantize.recipe import RANGES, recipe
-from pteron.quantize.recipe_file import targeted
+from pteron.quantize.recipe.file import targeted
+from pteron.quantize.recipe.rules import RANGES, recipe
 from pteron.runtime import cpu
 
 SAMPLES, KEPT, TESTS, MOST = 64, 240, 500, 3.0

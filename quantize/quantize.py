@@ -15,35 +15,35 @@ import onnx_ir as ir
 import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError, QuantWarning, RecipeError
 
-from .activations import Solved, quantize_static
-from .apply import OPSET, apply
-from .blas import one_order
-from .calibrate import Ranges, Source, calibrated, is_ranges_file, ranges_of
-from .clipping import clipped
-from .coverage import coverage, mix_of
 from .encode import int8
-from .equalize import chains, equalized
-from .fit import Probe, evaluated, fitted
-from .grids import grids_of, observed
-from .inputs import settled
-from .journal import NO_JOURNAL, Journal, digest, identity, whole
-from .layers import layers
-from .measure import losses_of
-from .mix import Mix, Simulated, mixed, simulated
-from .pace import pace
-from .plan import Choice, Plan, plan
-from .recipe import MINMAX, SKIP, Recipe, recipe
+from .mixed.activation_bits import Mix, Simulated, mixed, simulated
+from .mixed.allocate import Probe, evaluated, fitted
+from .mixed.cost import pace
+from .mixed.sensitivity import losses_of
+from .observe.blas import one_order
+from .observe.calibrate import Ranges, Source, calibrated, is_ranges_file, ranges_of
+from .observe.clipping import clipped
+from .observe.grids import grids_of, observed
+from .observe.input_ranges import settled
+from .observe.samples import Runner, Samples, held, samples
+from .observe.statistics import Moments, Statistics, collect, load, spilled, write
+from .recipe.coverage import coverage, mix_of
+from .recipe.layers import layers
+from .recipe.plan import Choice, Plan, plan
+from .recipe.rules import MINMAX, SKIP, Recipe, recipe
+from .recipe.units import Unit, units
 from .report import QuantReport
-from .rotation import rotated
-from .rounder import Rounder
-from .rounding import GPTQ, NEAREST, Rounded, matrix_of, rounded
-from .samples import Runner, Samples, held, samples
-from .scaling import NONE, scaled
-from .shelf import Shelf
-from .solve import solved
-from .statistics import Moments, Statistics, collect, load, spilled, write
-from .undone import undone_on_error
-from .units import Unit, units
+from .rounding.journal import NO_JOURNAL, Journal, digest, identity, whole
+from .rounding.rounder import Rounder
+from .rounding.spill import Shelf
+from .rounding.weight import GPTQ, NEAREST, Rounded, matrix_of, rounded
+from .static.qdq import Solved, quantize_static
+from .static.reconstruct import solved
+from .transform.equalize import chains, equalized
+from .transform.rotation import rotated
+from .transform.scaling import NONE, scaled
+from .write.apply import OPSET, apply
+from .write.transaction import undone_on_error
 
 Progress = Callable[[str], None]
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 from pteron.schema.errors import several
 from pteron.schema.printable import joined
 
-from .calibrate import Ranges
-from .coverage import Coverage, mix_of
 from .encode.table import FORMATS
+from .observe.calibrate import Ranges
+from .recipe.coverage import Coverage, mix_of
 
 FINER: Final = ("nf4", "mxfp6", "int8")
 """What a layer is given to lose less."""

@@ -58,6 +58,25 @@ EXPORT = {
     },
 }  # fmt: skip
 
+# The same of quantize/: from the recipe to the model that is written.
+QUANTIZE = {
+    "encode": set(),
+    "recipe": {"encode"},
+    "observe": {"recipe"},
+    "report": {"encode", "observe", "recipe"},
+    "rounding": {"encode", "observe", "recipe", "report"},
+    "transform": {"observe", "recipe", "report", "rounding"},
+    "static": {"encode", "observe", "recipe", "report", "rounding"},
+    "mixed": {"encode", "observe", "recipe", "rounding", "static"},
+    "write": {"encode", "recipe", "report", "rounding"},
+    "stored": {"write"},
+    "checkpoint": {"recipe.layers", "report", "write.functions"},
+    "quantize": {
+        "encode", "mixed", "observe", "recipe", "report", "rounding", "static", "transform", "write",
+    },
+}  # fmt: skip
+STAGES = {"export": EXPORT, "quantize": QUANTIZE}
+
 # A C folder may include itself, the public headers (quoted "pteron/...") and these.
 C = {
     "include": set(),
@@ -161,27 +180,33 @@ def test_python_imports_only_what_its_layer_may_know(layer: str, path: Path) -> 
         assert fits, f"{path}:{line}: {layer or 'pteron'} may import {sorted(may)}, not {name}"
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "export").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT))
-)
-def test_a_folder_of_export_knows_only_what_lies_before_it(path: Path) -> None:
-    parts = path.relative_to(ROOT / "export").parts
-    layer = parts[0].removesuffix(".py")
+def files_of_stages() -> list[Path]:
+    return sorted(p for home in STAGES for p in (ROOT / home).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", files_of_stages(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_stage_knows_only_what_lies_before_it(path: Path) -> None:
+    home, *parts = path.relative_to(ROOT).parts
+    layer, package = parts[0].removesuffix(".py"), f"pteron.{home}."
     if layer == "__init__":
         return
-    files = {
-        p.relative_to(ROOT / "export").with_suffix("") for p in (ROOT / "export").rglob("*.py")
-    }
+    files = {p.relative_to(ROOT / home).with_suffix("") for p in (ROOT / home).rglob("*.py")}
     modules = {".".join(p.parts).removesuffix(".__init__") for p in files}
+    may = STAGES[home][layer]
     for name, line in imports(path):
-        inner = name.removeprefix("pteron.export.")
-        if not name.startswith("pteron.export.") or inner not in modules:
+        inner = name.removeprefix(package)
+        if not name.startswith(package) or inner not in modules:
             continue
         fits = inner.split(".")[0] == layer or any(
-            inner == m or inner.startswith(m + ".") or m.startswith(inner + ".")
-            for m in EXPORT[layer]
+            inner == m or inner.startswith(m + ".") or m.startswith(inner + ".") for m in may
         )
-        assert fits, f"{path}:{line}: export/{layer} may import {sorted(EXPORT[layer])}, not {name}"
+        assert fits, f"{path}:{line}: {home}/{layer} may import {sorted(may)}, not {name}"
+
+
+@pytest.mark.parametrize("home", STAGES)
+def test_stages_follow_one_another(home: str) -> None:
+    needs = {s: {m.split(".")[0] for m in may} - {s} for s, may in STAGES[home].items()}
+    TopologicalSorter(needs).prepare()
 
 
 def test_lowering_has_one_door() -> None:

@@ -16,11 +16,11 @@ from pteron.export.file.emit import emit
 from pteron.export.graph.save import save_standard
 from pteron.export.report import Report
 from pteron.export.write import afterwards, apart, complete, together, write_text, write_whole
-from pteron.quantize.journal import Journal, journal
 from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, is_static, transformer
-from pteron.quantize.recipe import Recipe, recipe
-from pteron.quantize.recipe_file import read_recipe
+from pteron.quantize.recipe.file import read_recipe
+from pteron.quantize.recipe.rules import Recipe, recipe
 from pteron.quantize.report import QuantReport
+from pteron.quantize.rounding.journal import Journal, journal
 from pteron.schema.errors import ArgumentError, PteronError, naming_files, shown
 
 from . import reports

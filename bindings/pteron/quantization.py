@@ -17,11 +17,11 @@ from pteron.export.passes.dedupe import lift_constants
 from pteron.export.passes.fold import fold_constants
 from pteron.export.write import afterwards, together, write_text
 from pteron.quantize import quantize as whole
-from pteron.quantize.journal import NO_JOURNAL, Journal, journal
 from pteron.quantize.quantize import Calibration, is_static, opset_of, quantize_weights
-from pteron.quantize.recipe import Recipe, recipe
-from pteron.quantize.recipe_file import bytes_of, read_recipe, targeted
+from pteron.quantize.recipe.file import bytes_of, read_recipe, targeted
+from pteron.quantize.recipe.rules import Recipe, recipe
 from pteron.quantize.report import QuantReport
+from pteron.quantize.rounding.journal import NO_JOURNAL, Journal, journal
 from pteron.schema.errors import ArgumentError, naming_files
 
 from . import reports

@@ -19,7 +19,7 @@ from pteron.export import graph as g
 from pteron.export.export import export
 from pteron.export.file.emit import emit
 from pteron.export.options import Options
-from pteron.quantize.samples import memory_order
+from pteron.quantize.observe.samples import memory_order
 
 Order = tuple[int, ...] | None
 """The axes of a value as they lie in memory, the slowest first; None: in the graph's order."""

@@ -22,15 +22,22 @@ from pteron.export.options import (
     row,
     rows,
 )
-from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS, METRICS, RANGES, ROTATIONS, SCALINGS
+from pteron.quantize.recipe.rules import (
+    ACTIVATIONS,
+    ALGORITHMS,
+    METRICS,
+    RANGES,
+    ROTATIONS,
+    SCALINGS,
+)
 from pteron.schema.errors import ArgumentError, RecipeError
 from pteron.schema.renamed import renamed_keyword
 
 if TYPE_CHECKING:
-    from pteron.quantize.calibrate import Source
-    from pteron.quantize.recipe import Recipe
+    from pteron.quantize.observe.calibrate import Source
+    from pteron.quantize.observe.samples import Samples
+    from pteron.quantize.recipe.rules import Recipe
     from pteron.quantize.report import QuantReport
-    from pteron.quantize.samples import Samples
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -402,7 +402,7 @@ KEEPS: Final[dict[str, Callable[..., Array]]] = {
 
 
 class Form(enum.Enum):
-    """What quantize/units.py plans, and passes/int8/clusters.py builds, with one function each."""
+    """What quantize/recipe/units.py plans, and passes/int8/clusters.py builds, with one function each."""
 
     CONVOLUTION = enum.auto()
     PRODUCT = enum.auto()

@@ -14,7 +14,7 @@ import onnx_ir as ir
 import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError, several
 
-from ..layers import Layer, layers
+from ..recipe.layers import Layer, layers
 from .families import COMPUTED
 from .weight import Tensor, floats
 

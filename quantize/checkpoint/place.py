@@ -23,9 +23,9 @@ import pteron.export.graph as graphs
 from pteron.export.graph.weights import read
 from pteron.schema.errors import QuantError, several
 
-from ..layers import Layer, layers
-from ..levels import DOMAIN, declare_levels, declare_shifted
+from ..recipe.layers import Layer, layers
 from ..report import LayerReport, QuantReport
+from ..write.functions import DOMAIN, declare_levels, declare_shifted
 from .match import Match, Matches, match
 from .weight import Array, Nested, Tensor, Weight, floats, plain
 

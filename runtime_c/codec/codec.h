@@ -25,7 +25,7 @@ typedef struct pte_codec {
   void (*nearest_zero)(const float *w, size_t size, float step, int32_t zero, uint8_t *codes);
 } pte_codec;
 
-/* What a search tries: quantize/search.py says what it means. */
+/* What a search tries: quantize/rounding/scale_search.py says what it means. */
 typedef struct pte_search {
   const float *values; /* what each code stands for, 256 or as many as there are codes */
   const void *scales;  /* candidates as they are stored, [candidates][count] */

@@ -12,7 +12,7 @@ from arm import cross
 
 import pteron
 from pteron._pteron import lib
-from pteron.quantize.apply import OPSET
+from pteron.quantize.write.apply import OPSET
 
 MODES = [(None, "exact"), *((name, "exact") for name in OPSET)]
 MODES += [(name, "int8") for name in ("nf4", "mxfp4", "mxfp6", "int4", "int8")]

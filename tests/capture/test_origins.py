@@ -20,7 +20,7 @@ from pteron.export.passes import run_passes
 from pteron.export.program import Program
 from pteron.export.report import Report
 from pteron.quantize.quantize import transformer
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.rules import recipe
 from pteron.quantize.report import QuantReport
 from pteron.schema.errors import LoweringError, QuantError
 

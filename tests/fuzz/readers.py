@@ -161,7 +161,7 @@ def recipe() -> Iterator[bytes]:
 
 
 def ranges() -> Iterator[bytes]:
-    from pteron.quantize.calibrate import Ranges
+    from pteron.quantize.observe.calibrate import Ranges
 
     ends = (np.zeros(3, np.float32), np.ones(3, np.float32))
     yield (
@@ -170,7 +170,7 @@ def ranges() -> Iterator[bytes]:
 
 
 def statistics() -> Iterator[bytes]:
-    from pteron.quantize.statistics import Moments, Record, write
+    from pteron.quantize.observe.statistics import Moments, Record, write
 
     one = np.ones((1, 4), np.float32)
     out = io.BytesIO()
@@ -203,9 +203,9 @@ def profile() -> Iterator[bytes]:
 def journal() -> Iterator[bytes]:
     from pteron.quantize.encode.format import Encoded
     from pteron.quantize.encode.table import FORMATS
-    from pteron.quantize.journal import Journal
     from pteron.quantize.report import LayerReport
-    from pteron.quantize.rounding import Rounded
+    from pteron.quantize.rounding.journal import Journal
+    from pteron.quantize.rounding.weight import Rounded
 
     report = LayerReport("l", "MatMul", "nf4", (4, 64), 4.5, 0.1, 1.0, 0.5)
     made = Rounded(
@@ -341,26 +341,26 @@ def read_npz(path: Path) -> None:
 def read_samples(path: Path) -> None:
     import onnx_ir as ir
 
-    from pteron.quantize.samples import samples
+    from pteron.quantize.observe.samples import samples
 
     for sample in samples(ir.load(DIGITS), path, 4):
         len(sample)
 
 
 def read_recipe(path: Path) -> None:
-    from pteron.quantize.recipe_file import read_recipe
+    from pteron.quantize.recipe.file import read_recipe
 
     read_recipe(path)
 
 
 def read_ranges(path: Path) -> None:
-    from pteron.quantize.calibrate import ranges_of
+    from pteron.quantize.observe.calibrate import ranges_of
 
     ranges_of(path.read_bytes(), path.name)
 
 
 def read_statistics(path: Path) -> None:
-    from pteron.quantize.statistics import load
+    from pteron.quantize.observe.statistics import load
 
     read = load(path)
     for record in set(read.records.values()):
@@ -376,7 +376,7 @@ def read_profile(path: Path) -> None:
 def read_journal(path: Path) -> None:
     """Not even a line: what is damaged is made again."""
     from pteron.quantize.encode.table import FORMATS
-    from pteron.quantize.journal import Journal
+    from pteron.quantize.rounding.journal import Journal
 
     kept = Journal(path.parent)
     found = kept.rounded("key", FORMATS["nf4"])

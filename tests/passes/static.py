@@ -11,9 +11,9 @@ from onnx.reference import ReferenceEvaluator
 
 from pteron.export import graph as g
 from pteron.export.graph import int8 as integer
-from pteron.quantize.calibrate import Source
+from pteron.quantize.observe.calibrate import Source
 from pteron.quantize.quantize import Calibration, transformer
-from pteron.quantize.recipe import Recipe
+from pteron.quantize.recipe.rules import Recipe
 from pteron.quantize.report import QuantReport
 
 Sample = Mapping[str, np.ndarray]

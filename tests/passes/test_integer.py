@@ -18,7 +18,7 @@ from pteron.export.passes.clean import remove_unused
 from pteron.export.passes.fold import fold_constants
 from pteron.export.passes.int8 import WHY, integer_nodes, signed_codes
 from pteron.export.passes.int8.clusters import BUILDERS
-from pteron.quantize.units import PLANNERS
+from pteron.quantize.recipe.units import PLANNERS
 from pteron.schema.meaning import int8 as meaning
 
 RNG = np.random.default_rng(11)

@@ -12,7 +12,7 @@ from pteron.export import graph as g
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes.int8 import WHY, integer_nodes
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.rules import recipe
 
 RNG = np.random.default_rng(160)
 

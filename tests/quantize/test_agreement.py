@@ -1,4 +1,4 @@
-"""The planner of static int8 (quantize/units.py) and the pass that builds integer nodes (export/passes/int8) take the same nodes.
+"""The planner of static int8 (quantize/recipe/units.py) and the pass that builds integer nodes (export/passes/int8) take the same nodes.
 
 What the planner rounds and the pass declines would run in f32 between Q and DQ, slower and less exact than before; what it
 leaves and the pass would take stays f32 for nothing.
@@ -20,8 +20,8 @@ from pteron.export.capture import capture
 from pteron.export.graph import int8 as integer
 from pteron.export.passes import run_passes
 from pteron.export.passes.int8 import WHY, integer_nodes
-from pteron.quantize.recipe import recipe
-from pteron.quantize.units import units
+from pteron.quantize.recipe.rules import recipe
+from pteron.quantize.recipe.units import units
 
 RNG = np.random.default_rng(3)
 

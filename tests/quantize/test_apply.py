@@ -16,12 +16,12 @@ import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.file.read import read
-from pteron.quantize.apply import OPSET
 from pteron.quantize.encode import blocks
 from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.quantize import quantize_model
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.rules import recipe
 from pteron.quantize.report import QuantReport
+from pteron.quantize.write.apply import OPSET
 from pteron.schema.errors import ArgumentError, QuantError
 from pteron.schema.formats import FORMATS as STORED
 

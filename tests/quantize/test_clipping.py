@@ -14,10 +14,18 @@ from passes.static import quantized, reference
 
 import pteron
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.calibrate import Ranges, ranges_of
-from pteron.quantize.clipping import BINS, LEAST, RULES, SHARES, Histogram, clipped, histograms
-from pteron.quantize.grids import grid_of
-from pteron.quantize.recipe import RANGES, recipe
+from pteron.quantize.observe.calibrate import Ranges, ranges_of
+from pteron.quantize.observe.clipping import (
+    BINS,
+    LEAST,
+    RULES,
+    SHARES,
+    Histogram,
+    clipped,
+    histograms,
+)
+from pteron.quantize.observe.grids import grid_of
+from pteron.quantize.recipe.rules import RANGES, recipe
 from pteron.schema.errors import RecipeError
 
 Array = np.ndarray[Any, Any]

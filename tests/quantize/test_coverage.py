@@ -13,10 +13,10 @@ import pteron
 from pteron.cli.wrote import layers
 from pteron.export.graph import infer, proto
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.coverage import Coverage, Left, coverage
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.coverage import Coverage, Left, coverage
+from pteron.quantize.recipe.rules import recipe
+from pteron.quantize.recipe.units import units
 from pteron.quantize.report import LayerReport, QuantReport
-from pteron.quantize.units import units
 
 RNG = np.random.default_rng(0)
 

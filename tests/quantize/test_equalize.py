@@ -9,11 +9,11 @@ from passes.static import quantized, reference, run, values_of
 
 from pteron.export import graph as g
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.calibrate import Ranges, observe
-from pteron.quantize.equalize import MOST, chains, equalized
-from pteron.quantize.grids import observed
-from pteron.quantize.recipe import recipe
-from pteron.quantize.units import units
+from pteron.quantize.observe.calibrate import Ranges, observe
+from pteron.quantize.observe.grids import observed
+from pteron.quantize.recipe.rules import recipe
+from pteron.quantize.recipe.units import units
+from pteron.quantize.transform.equalize import MOST, chains, equalized
 from pteron.schema.errors import RecipeError
 
 RNG = np.random.default_rng(8)

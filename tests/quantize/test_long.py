@@ -21,16 +21,16 @@ from onnx.reference import ReferenceEvaluator
 import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
-from pteron.quantize.budget import Costs, moves, within
 from pteron.quantize.encode.table import FORMATS
-from pteron.quantize.fit import AMONG
-from pteron.quantize.journal import journal, whole
-from pteron.quantize.layers import layers
-from pteron.quantize.measure import distances, losses
+from pteron.quantize.mixed.allocate import AMONG
+from pteron.quantize.mixed.budget import Costs, moves, within
+from pteron.quantize.mixed.sensitivity import distances, losses
 from pteron.quantize.quantize import Calibration, Method, quantize_model
-from pteron.quantize.recipe import recipe
-from pteron.quantize.recipe_file import bytes_of, read_recipe, targeted
+from pteron.quantize.recipe.file import bytes_of, read_recipe, targeted
+from pteron.quantize.recipe.layers import layers
+from pteron.quantize.recipe.rules import recipe
 from pteron.quantize.report import QuantReport
+from pteron.quantize.rounding.journal import journal, whole
 from pteron.recording import record
 from pteron.schema.errors import FileError, OutputError, QuantError, RecipeError
 
@@ -419,7 +419,7 @@ def test_a_full_disk_is_named_by_its_file(tmp_path: Path, monkeypatch: pytest.Mo
         path.write_bytes(b"half")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("pteron.quantize.journal.write_arrays", full)
+    monkeypatch.setattr("pteron.quantize.rounding.journal.write_arrays", full)
     monkeypatch.setattr("pteron.quantize.quantize.write", full)
     named = pytest.raises(OutputError, match=r"\.npz: cannot be written: No space left on device")
     with named, journal(tmp_path / "j", resume=False) as kept:

@@ -12,7 +12,7 @@ from onnx.reference import ReferenceEvaluator
 
 from pteron.export import graph as g
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.readings import Reading, Window, rows
+from pteron.quantize.observe.layer_inputs import Reading, Window, rows
 from pteron.recording import record
 
 RNG = np.random.default_rng(5)

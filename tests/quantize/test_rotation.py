@@ -19,12 +19,12 @@ from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.save import save_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
-from pteron.quantize.hadamard import paley, rotation
-from pteron.quantize.layers import layers
 from pteron.quantize.quantize import Method, quantize_weights
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.layers import layers
+from pteron.quantize.recipe.rules import recipe
 from pteron.quantize.report import Rotated
-from pteron.quantize.rotation import rotated, turned
+from pteron.quantize.transform.hadamard import paley, rotation
+from pteron.quantize.transform.rotation import rotated, turned
 from pteron.recording import record
 from pteron.reports.quantization import quantization_page
 from pteron.schema.errors import RecipeError

@@ -13,17 +13,17 @@ from onnx.reference import ReferenceEvaluator
 import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
-from pteron.quantize import statistics
 from pteron.quantize.encode import blocks, elements
 from pteron.quantize.encode.format import BlockFormat
 from pteron.quantize.encode.table import FORMATS
-from pteron.quantize.gptq import DAMP, _rescaled, gptq
-from pteron.quantize.layers import layers
-from pteron.quantize.readings import reading, rows
-from pteron.quantize.recipe import recipe
+from pteron.quantize.observe import statistics
+from pteron.quantize.observe.layer_inputs import reading, rows
+from pteron.quantize.observe.samples import samples
+from pteron.quantize.recipe.layers import layers
+from pteron.quantize.recipe.rules import recipe
 from pteron.quantize.report import QuantReport
-from pteron.quantize.samples import samples
-from pteron.quantize.search import search
+from pteron.quantize.rounding.gptq import DAMP, _rescaled, gptq
+from pteron.quantize.rounding.scale_search import search
 from pteron.recording import record
 from pteron.schema.errors import QuantError, RecipeError
 

@@ -14,15 +14,15 @@ from pteron.export import graph as g
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.save import save_onnx
 from pteron.export.graph.text import onnx_text
-from pteron.quantize import folds, scaling
-from pteron.quantize.folds import Shapes, fold
-from pteron.quantize.layers import layers
-from pteron.quantize.plan import plan
+from pteron.quantize.observe.layer_inputs import reading
+from pteron.quantize.observe.statistics import Statistics, collect, spilled
 from pteron.quantize.quantize import Calibration, Method, _trial, quantize_weights
-from pteron.quantize.readings import reading
-from pteron.quantize.recipe import Recipe, recipe
+from pteron.quantize.recipe.layers import layers
+from pteron.quantize.recipe.plan import plan
+from pteron.quantize.recipe.rules import Recipe, recipe
 from pteron.quantize.report import QuantReport
-from pteron.quantize.statistics import Statistics, collect, spilled
+from pteron.quantize.transform import foldable, scaling
+from pteron.quantize.transform.foldable import Shapes, fold
 from pteron.recording import record
 from pteron.schema.errors import RecipeError
 
@@ -306,4 +306,4 @@ def test_a_layer_that_is_read_over_another_axis_stays() -> None:
     assert how is not None and how.turned
     seen = known(model, [{"a": weights(8, 6)}])
     assert list(scaling._groups(model, plan(model, recipe("int4")), seen, "multiply")) == []
-    assert folds.UNKNOWN < 0
+    assert foldable.UNKNOWN < 0

@@ -20,14 +20,14 @@ from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
 from pteron.export.passes.int8 import integer_nodes
-from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of
-from pteron.quantize.grids import grid_of
-from pteron.quantize.measure import distances
+from pteron.quantize.mixed.sensitivity import distances
+from pteron.quantize.observe.calibrate import Ranges, calibrated, observe, ranges_of
+from pteron.quantize.observe.grids import grid_of
+from pteron.quantize.observe.samples import samples_of
+from pteron.quantize.observe.statistics import Moments
 from pteron.quantize.quantize import Calibration, Method, quantize_model, transformer
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.rules import recipe
 from pteron.quantize.report import QuantReport
-from pteron.quantize.samples import samples_of
-from pteron.quantize.statistics import Moments
 from pteron.schema.errors import DamagedError, QuantError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from pteron.quantize.shelf import Shelf
+from pteron.quantize.rounding.spill import Shelf
 
 MiB = 1 << 20
 ONE = 2 * MiB
@@ -20,7 +20,7 @@ LAYERS = 40
 CEILING = 20 * MiB
 """A fourth of the weights."""
 LAYER = 30 * ONE // 4 + MiB
-"""What a layer that is rounded takes beside the ceiling, 30 bytes a weight (`quantize.rounder`), and sums of few columns."""
+"""What a layer that is rounded takes beside the ceiling, 30 bytes a weight (`quantize.rounding.rounder`), and sums of few columns."""
 PYTHON = 12 * MiB
 """What onnx and exports of a stretch take more than those of a small model."""
 

@@ -18,10 +18,10 @@ from passes.static import reference
 
 import pteron
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.journal import Journal, journal
 from pteron.quantize.quantize import Calibration, Method, quantize_activations
-from pteron.quantize.recipe import Recipe, recipe
-from pteron.quantize.recipe_file import targeted
+from pteron.quantize.recipe.file import targeted
+from pteron.quantize.recipe.rules import Recipe, recipe
+from pteron.quantize.rounding.journal import Journal, journal
 from pteron.recording import record
 
 

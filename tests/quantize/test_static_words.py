@@ -18,9 +18,9 @@ from pteron.export.delegates import hexagon, tosa
 from pteron.export.graph import int8 as integer
 from pteron.export.passes import run_passes
 from pteron.export.passes.int8 import integer_nodes
-from pteron.quantize.grids import HEADROOM, grid_of
+from pteron.quantize.observe.grids import HEADROOM, grid_of
 from pteron.quantize.quantize import is_static
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.rules import recipe
 from pteron.schema.errors import RecipeError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

@@ -16,7 +16,7 @@ import onnx
 
 from pteron.pipeline import export_model
 from pteron.quantize.encode.table import FORMATS
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.rules import recipe
 from pteron.schema.errors import PteronError
 
 FILE: Final = Path(__file__).with_name("replay.json")

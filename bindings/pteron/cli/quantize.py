@@ -23,7 +23,7 @@ from .progress import progress
 from .wrote import wrote
 
 if TYPE_CHECKING:
-    from pteron.quantize.recipe import Recipe
+    from pteron.quantize.recipe.rules import Recipe
 
 
 NPY = b"\x93NUMPY"
@@ -65,7 +65,7 @@ own = functools.partial(option, of=Quantization)
 
 def size(text: str) -> int:
     """For argparse: bytes."""
-    from pteron.quantize.recipe_file import bytes_of
+    from pteron.quantize.recipe.file import bytes_of
     from pteron.schema.errors import RecipeError
 
     try:
@@ -128,8 +128,8 @@ def beside(args: argparse.Namespace) -> list[str]:
 
 def asked_recipe(args: argparse.Namespace, format: str) -> Recipe:
     """What a file of a recipe says, or the options."""
-    from pteron.quantize.recipe import recipe
-    from pteron.quantize.recipe_file import read_recipe, targeted
+    from pteron.quantize.recipe.file import read_recipe, targeted
+    from pteron.quantize.recipe.rules import recipe
 
     if format.endswith((".yaml", ".yml")):
         return read_recipe(existing(Path(format)))

@@ -13,7 +13,7 @@ from pteron.schema.printable import joined
 from . import say
 
 if TYPE_CHECKING:
-    from pteron.quantize.found import Found, Stored
+    from pteron.quantize.stored import Found, Stored
 
 Key = tuple[str, str, bool]
 
@@ -25,7 +25,7 @@ def inspect(path: Path, every: bool, as_json: bool) -> int:
         ModelError: the file is no model.
     """
     from pteron.export.capture.onnx import files_of, read_onnx
-    from pteron.quantize.found import found
+    from pteron.quantize.stored import found
 
     model = read_onnx(existing(path), path.name)
     about = found(model)

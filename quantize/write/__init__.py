@@ -1,0 +1,1 @@
+"""Codes and scales into a Graph, whole or not at all."""
