@@ -7,7 +7,7 @@ busy machine disturbs least. Models have seeded random weights, but efficientnet
 what batches, tokens and sizes of images cost: to RESULTS.md beside this file or, for another class of processors, `--out`.
 
 A name is a model's, or has a form behind it: -fast is `--fast-conv`; -int8 is what onnxruntime quantizes, one Q/DQ model for all;
--dynamic is `--exec-mode turned` beside the model that onnxruntime quantizes dynamically.
+-dynamic is `--activations int8-token` beside the model that onnxruntime quantizes dynamically.
 
 `--isa avx2` takes no kernels of later instruction sets, of ours and of oneDNN; onnxruntime cannot be held.
 """
@@ -107,12 +107,12 @@ def made(name: str, folder: Path) -> tuple[Path, Path, Feeds]:
     onnx.save(network, model)
     if form == "dynamic":
         quantize_dynamic(model, source, per_channel=True, weight_type=QuantType.QInt8)
-        pteron.export_model(model, target, exec_mode="turned")
+        pteron.export_model(model, target, activations="int8-token")
         return source, target, feeds
     folded = folder / "folded.onnx"
     quant_pre_process(model, folded)
     quantize_static(folded, source, Samples(samples), per_channel=True)
-    pteron.export_model(source, target, exec_mode="int8")
+    pteron.export_model(source, target, activations="int8-block")
     return source, target, feeds
 
 
@@ -247,7 +247,7 @@ def main() -> None:
         f"""# Results
 
 Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights, of efficientnet (Lite0) trained ones; f32,
--fast (`--fast-conv`), -int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--exec-mode turned`; peers: what onnxruntime's `quantize_dynamic` makes).
+-fast (`--fast-conv`), -int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--activations int8-token`; peers: what onnxruntime's `quantize_dynamic` makes).
 {machine(args.isa)}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, {HELD if args.isa else FREE}
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.
 A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(machine(args.isa), args.isa).items())} (10^9 products and bytes a second, bindings/peaks.h).

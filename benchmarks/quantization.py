@@ -66,7 +66,7 @@ CALIBRATION = slice(264, 264 + 1024)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """`losses`: computed exactly, and as --exec-mode auto does; NaN where that was not measured. Bits 32: the model as it is."""
+    """`losses`: computed exactly, and as --activations auto does; NaN where that was not measured. Bits 32: the model as it is."""
 
     model: str
     name: str
@@ -151,7 +151,7 @@ class SmallDecoder:
 def outputs(graph: ir.Model, mode: str, given: list[Any]) -> Iterator[np.ndarray]:
     """The first output of the graph's program for each of the samples."""
     with tempfile.TemporaryDirectory() as folder:
-        pteron.export_model(graph.clone(), Path(folder) / "m.pte", exec_mode=mode)
+        pteron.export_model(graph.clone(), Path(folder) / "m.pte", activations=mode)
         model = pteron.load(Path(folder) / "m.pte")
         for sample in given:
             yield model(*sample.values())
@@ -190,7 +190,7 @@ def measured(which: str, options: argparse.Namespace) -> None:
         for row in rotated(model.graph, options.rotation, options.seed):
             print(f"{which} {row.name}: {row.text}")
     if which == "decoder":
-        tell(Row(which, "f32", "nearest", 32, (model.loss(model.graph, "exact"), math.nan)))
+        tell(Row(which, "f32", "nearest", 32, (model.loss(model.graph, "float"), math.nan)))
     with tempfile.TemporaryDirectory() as folder:
         name = f"{which}-{options.rotation}-{options.seed}" if turned else which
         seen = (options.statistics or Path(folder)) / f"{name}.npz"
@@ -205,7 +205,7 @@ def measured(which: str, options: argparse.Namespace) -> None:
             graph = model.graph.clone()
             report: QuantReport = quantize_weights(graph, wanted, None, method)
             graph.metadata_props["pteron.quantized"] = wanted.format
-            losses = model.loss(graph, "exact"), model.loss(graph, "auto")
+            losses = model.loss(graph, "float"), model.loss(graph, "auto")
             tell(Row(which, name, wanted.algorithm or "gptq", report.bits, losses))
 
         for name in options.formats:

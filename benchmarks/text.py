@@ -31,7 +31,7 @@ TABLE = Path(__file__).with_name("TEXT.md")
 HEAD = """# Text generation beside other runtimes
 
 Written by `make bench-text BENCH='--peers PYTHON --write'` (`benchmarks/text.py`), a section a machine: a Llama of 246 M random weights
-(16 layers, width 1,024, 4 key heads of 64), greedy, one sequence. Ours in NF4 (`--exec-mode auto`), llama.cpp in Q4_0 with its f16 cache,
+(16 layers, width 1,024, 4 key heads of 64), greedy, one sequence. Ours in NF4 (`--activations auto`), llama.cpp in Q4_0 with its f16 cache,
 onnxruntime-genai in int4, blocks of 32, OpenVINO in int4, groups of 32, which reads prompts only, in the precision it chooses: bf16
 where the processor has AMX (logits 2.6 % from those of its f32, which takes twice as long). The runtimes take turns; a rate is the
 median of the rounds, in parentheses the best; ratio: median of the rounds' pairs, ours / the faster of the others in that round. Where

@@ -95,7 +95,7 @@ def weights(net: Net, samples: Array, folder: Path) -> tuple[Path, Run]:
 
 
 def words(net: Net, samples: Array, folder: Path) -> tuple[Path, Run]:
-    wanted = dataclasses.replace(recipe("int8"), activations="int16")
+    wanted = dataclasses.replace(recipe("int8"), activations="int16-static")
     return program(net, samples, folder, wanted)
 
 
@@ -178,7 +178,7 @@ QUANTIZERS: Mapping[str, Callable[[Net, Array, Path], tuple[Path, Run]]] = {
     "default": ours,
     **{f"--range {rule}": ranged(rule) for rule in RANGES[1:]},
     "weights alone": weights,
-    "--activations int16": words,
+    "--activations int16-static": words,
     "--max-loss 3 --metric top1": kept,
     "the same, to nearest": kept_nearest,
     "onnxruntime QDQ, Entropy": onnxruntime_of("Entropy"),

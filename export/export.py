@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
+from pteron.schema.activations import FLOAT
 from pteron.schema.errors import ArgumentError, LoweringError
 
 from .capture import capture
@@ -31,7 +32,6 @@ from .optimize.fuse import fuse
 from .optimize.share import share
 from .options import Options, Progress
 from .pack import arithmetic, pack
-from .pack.arithmetic import EXACT
 from .pack.choices import Decide, by_rule
 from .pack.keys import keys_in_panels
 from .passes import run_passes
@@ -155,7 +155,7 @@ def _made(
     """The program of captured models, which are changed on the way."""
     asked = chosen(options.delegates)
     states = dict(states)
-    modes: list[str] = []
+    activations: list[str] = []
     placements: list[Placement] = []
     for name, model in models.items():
         report.begin(name, model)
@@ -181,15 +181,17 @@ def _made(
         if transform is not None:
             with stage("quantize"):
                 transform(model)
-        modes.append(arithmetic.resolved(options.exec_mode, model, bool(asked), report.notes))
-        if modes[-1] != EXACT:
+        activations.append(
+            arithmetic.resolved(options.activations, model, bool(asked), report.notes)
+        )
+        if activations[-1] != FLOAT:
             integer_nodes(model)
         if asked:
             with stage("partition"):
                 first = len({(p.method, p.reason) for p in placements if p.delegate != "cpu"})
                 placements += partition(model, asked, options.placement, name, first)
 
-    program = _compiled(models, states, modes, options, stage, report, tuning)
+    program = _compiled(models, states, activations, options, stage, report, tuning)
     program = dataclasses.replace(program, placements=tuple(placements))
     report.end(program, is_tuned=tuning is not None)
     return program
@@ -241,7 +243,7 @@ def _keep_context(
 def _compiled(
     models: Mapping[str, ir.Model],
     states: Mapping[str, str],
-    modes: Sequence[str],
+    activations: Sequence[str],
     options: Options,
     stage: Stages,
     report: Report,
@@ -268,7 +270,7 @@ def _compiled(
         decide: Decide = by_rule
 
         def packed(decide: Decide, notes: list[str] | None = None) -> Program:
-            return pack(source, notes, modes, options.fast_conv, decide)
+            return pack(source, notes, activations, options.fast_conv, decide)
 
         if tuning is not None:
             with stage("tune"):

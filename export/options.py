@@ -12,8 +12,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from pteron.schema.activations import AUTO, CHOICES
 from pteron.schema.errors import ArgumentError, shown
 from pteron.schema.policies import POLICIES
+from pteron.schema.renamed import renamed_value
 
 if TYPE_CHECKING:
     from .delegates import Delegate
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Progress = Callable[[str], None]
-
-MODES: Final = ("auto", "exact", "int8", "turned")
-"""How products of quantized weights are computed: pack/arithmetic.py says what each means."""
 LATENCIES: Final = ("default", "reduce-overhead", "max-autotune")
 """What an export does for the time of a run, by the names of torch.compile."""
 MOST_CONTEXT: Final = 1 << 24
@@ -113,12 +112,13 @@ class Options:
         kind=FLAG,
     )
     fuse: bool = row(True, "one instruction an operator: same bits, slower", kind=FLAG)
-    exec_mode: str = row(
-        "auto",
-        "arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format, or exact "
-        "where the model came quantized; turned: as int8, and products by float weights in 8 bits, a scale a token and an "
-        "output, both sides turned by Hadamard matrices",
-        choices=MODES,
+    activations: str = row(
+        AUTO,
+        "what activations are beside quantized weights: float; int8 with a scale for each block of 32, found while running "
+        "(int8-block), or for each token behind a Hadamard rotation, float weights of products in int8, too (int8-token); int8 or "
+        "int16 by samples (int8-static, int16-static: with format int8 and calibrate, or as the model has them); auto: by the "
+        "format, float where the model came quantized, static with int8 and calibrate",
+        choices=CHOICES,
     )
     fast_conv: bool = row(
         False,
@@ -130,7 +130,7 @@ class Options:
         "default",
         "what is done for the time of a run: rules choose among operators (default); sizes are fixed, those of hints too, which "
         "leaves fewer instructions (reduce-overhead); both operators are measured on this machine where another of fast_conv "
-        "or exec_mode may take a place (max-autotune)",
+        "or activations may take a place (max-autotune)",
         choices=LATENCIES,
     )
     delegates: str | Sequence[str | Delegate] = row(
@@ -198,7 +198,10 @@ def check_values(options: Any) -> None:
         if not isinstance(got, kinds):
             raise ArgumentError(f"{field.name}: expected {words}, got {shown(got)}")
         if choices and not (isinstance(got, str) and got in (*choices, field.default)):
-            raise ArgumentError(f"{field.name}: expected {', '.join(choices)}, got {shown(got)}")
+            hint = renamed_value(field.name, got)
+            raise ArgumentError(
+                f"{field.name}: expected {', '.join(choices)}, got {shown(got)}{hint}"
+            )
 
 
 def _sizes(option: str, given: Mapping[str, int] | None) -> dict[str, int] | None:

@@ -118,7 +118,7 @@ class Report:
             )
         lines.append(f"constants    {self.constants:,} in {self.constants_bytes:,} bytes")
         if self.products:
-            kinds = collections.Counter((p.arithmetic, p.format) for p in self.products)
+            kinds = collections.Counter((p.activations, p.format) for p in self.products)
             counts = ", ".join(f"{n} {format} {mode}" for (mode, format), n in kinds.items())
             lines.append(f"quantized    {counts}")
         lines += [f"layers       {row['text']}" for row in self.coverage]
@@ -182,7 +182,7 @@ def choice_notes(rows: Sequence[Chosen]) -> list[str]:
     """What was not measured."""
     if not rows:
         return [
-            "tune: nothing has two operators to choose from; --fast-conv, --exec-mode int8 or --exec-mode turned give some"
+            "tune: nothing has two operators to choose from; --fast-conv, --activations int8-block or --activations int8-token give some"
         ]
     sites = list(dict.fromkeys(row.site for row in rows if row.ratio is None))
     if not sites:

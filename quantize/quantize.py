@@ -13,6 +13,7 @@ import onnx
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
+from pteron.schema.activations import AUTO, INT16_STATIC, STATIC
 from pteron.schema.errors import QuantError, QuantWarning, RecipeError
 
 from .encode import int8
@@ -120,11 +121,11 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
             without samples.
     """
     whole = wanted.format == "int8" and calibrated
-    if wanted.activations in ("int8", "int16") and not whole:
+    if wanted.activations in STATIC and not whole:
         raise RecipeError(
             f"activations {wanted.activations}: expected format int8 and a calibration; give both"
         )
-    static = whole and wanted.activations != "float"
+    static = whole and wanted.activations in (AUTO, *STATIC)
     asked = {
         "target_bpw": wanted.target_bits is not None,
         "target_size": wanted.target_bytes is not None,
@@ -143,7 +144,7 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
         raise RecipeError(
             f"range {wanted.range}: expected int8 activations; give format int8 and a calibration, or drop it"
         )
-    if wanted.range in ("entropy", "mse") and wanted.activations == "int16":
+    if wanted.range in ("entropy", "mse") and wanted.activations == INT16_STATIC:
         raise RecipeError(
             f"range {wanted.range}: expected 256 codes, which it counts with, got int16 activations; ask for percentile, or drop it"
         )
@@ -177,7 +178,7 @@ def transformer(
             report = quantize_activations(model, chosen, calibration, method, progress)
         else:
             report = quantize_weights(model, chosen, calibration, method, progress)
-            if chosen.format == "int8" and calibration is None and chosen.activations == "auto":
+            if chosen.format == "int8" and calibration is None and chosen.activations == AUTO:
                 windows = sum(row.operator == "Conv" for row in report.layers)
                 report.notes.append(WEIGHT_ONLY + (WINDOWS.format(windows) if windows else ""))
         if report.layers and not came:
@@ -533,7 +534,7 @@ def opset_of(wanted: Recipe) -> int:
     """The lowest opset that has every format a recipe may choose, and its activations."""
     chosen = {wanted.format, *(rule.format for rule in wanted.rules)} - {SKIP}
     least = max((OPSET[name] for name in chosen), default=1)
-    words = wanted.activations == "int16" or (
+    words = wanted.activations == INT16_STATIC or (
         wanted.format == "int8" and wanted.max_loss is not None
     )
     return max(least, WORDS) if words else least

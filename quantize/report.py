@@ -23,7 +23,7 @@ FINER: Final = ("nf4", "mxfp6", "int8")
 class LayerReport:
     """One weight [n, k]: bits a weight with its scales; sums of squares of error and weight; largest error.
 
-    `node` is the first that reads it; `arithmetic`, exact, int8 or static, is known once the graph was exported. `output`: mean
+    `node` is the first that reads it; `activations`, as `schema.activations` calls them, are known once the graph was exported. `output`: mean
     square of the error at the layer's output over that of the output, by statistics. `loss`:
     of the whole model where this layer alone is rounded. `alpha`: by which its input was scaled.
     """
@@ -37,7 +37,7 @@ class LayerReport:
     power: float
     worst: float
     node: str = ""
-    arithmetic: str = ""
+    activations: str = ""
     algorithm: str = "nearest"
     output: float | None = None
     loss: float | None = None
@@ -151,10 +151,10 @@ class QuantReport:
             points.append((name, bits / 8, max(left, 0.0) / whole))
         return points
 
-    def executed(self, arithmetic: Mapping[str, str]) -> None:
-        """Fills in which arithmetic the nodes have in the exported program."""
+    def executed(self, activations: Mapping[str, str]) -> None:
+        """Fills in what activations the nodes have in the exported program."""
         self.layers = [
-            dataclasses.replace(r, arithmetic=arithmetic.get(r.node, "")) for r in self.layers
+            dataclasses.replace(r, activations=activations.get(r.node, "")) for r in self.layers
         ]
 
     def as_dict(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class QuantReport:
                 "  nothing to quantize: no MatMul, Gemm or Conv has a constant float weight; quantized ones stay as they are"
             )
         lines += [
-            f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB  {_number(r.output)}  {_number(r.loss)}  {r.arithmetic}".rstrip()
+            f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB  {_number(r.output)}  {_number(r.loss)}  {r.activations}".rstrip()
             for r in self.layers
         ]
         lines += [f"  {name:40s} left as it is" for name in self.skipped]

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("8c3c145fc5b0e6b1")
+SCHEMA_HASH: Final = bytes.fromhex("2f02fc86c74ed7af")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -175,7 +175,7 @@ TABLES: Final = {
         "externals": "[string]",
         "memory": "[MethodMemory]",
         "constant_bytes": "ulong",
-        "exec_mode": "string",
+        "activations": "string",
     },
     "DebugNode": {
         "name": "string",

@@ -6,10 +6,13 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from . import activations
+
 RENAMED: Final = {
     "dim": "hints",
     "dims": "hints",
-    "exec": "exec_mode",
+    "exec": "activations",
+    "exec_mode": "activations",
     "eval": "evaluate",
     "debug": "strip (debug=False is strip=True)",
     "state": "states",
@@ -23,15 +26,30 @@ RENAMED: Final = {
 FLAGS: Final[Mapping[str, Mapping[str, str]]] = {
     "export": {
         "--dim": "--hint",
-        "--exec": "--exec-mode",
+        "--exec": "--activations",
+        "--exec-mode": "--activations",
         "--eval": "--evaluate",
         "--check": "--dry-run",
         "--emit-kernel-list": "--kernel-list",
         "--format": "--quantize",
     },
-    "quantize": {"--exec": "--exec-mode", "--eval": "--evaluate", "--quantize": "--format"},
+    "quantize": {
+        "--exec": "--activations",
+        "--exec-mode": "--activations",
+        "--eval": "--evaluate",
+        "--quantize": "--format",
+    },
 }
 """By command, what a flag was called, or what it is called by another command."""
+
+VALUES: Final[Mapping[str, Mapping[str, str]]] = {"activations": activations.RENAMED}
+"""By option, what a value was called."""
+
+
+def renamed_value(option: str, given: object) -> str:
+    """What to say of a value that is none of an option's: "; it is called int8-token"; "" where it never was one."""
+    new = VALUES.get(option, {}).get(str(given))
+    return "" if new is None else f"; it is called {new}"
 
 
 def renamed_keyword(given: Iterable[str], known: Iterable[str]) -> str:

@@ -90,7 +90,7 @@ def everything() -> Program:
         methods=(Method("main", (Port("x", 0),), (Port("y", 7),), (0, 11), 0),),
         delegates=(Delegate("null", "v1", b"blob", 1, "warn"),),
         nodes=(DebugNode("a", "Relu", "m.py:3"), DebugNode("b", "Gemm")),
-        exec_mode="exact",
+        activations="float",
     )
 
 

@@ -21,6 +21,7 @@ from pteron.quantize.recipe.file import read_recipe
 from pteron.quantize.recipe.rules import Recipe, recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.rounding.journal import Journal, journal
+from pteron.schema.activations import AUTO
 from pteron.schema.errors import ArgumentError, PteronError, naming_files, shown
 
 from . import reports
@@ -85,6 +86,9 @@ def made_from(request: Request) -> Request:
 
 def _export(request: Request, report: Report, kept: Journal) -> None:
     done = list[QuantReport]()
+    wanted = _recipe(request)
+    if wanted is not None:
+        request = dataclasses.replace(request, quantize=wanted, activations=wanted.activations)
     tuning = tuning_of(request.mode, request.tune)
     imported = _import(request)
     program = export(
@@ -98,7 +102,7 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
         report=report,
     )
     for each in done:
-        each.executed({p.node: p.arithmetic for p in report.products})
+        each.executed({p.node: p.activations for p in report.products})
         if each.coverage is not None:
             report.coverage.append(each.coverage.as_dict())
         report.notes += each.notes
@@ -161,16 +165,15 @@ def _transform(
     return transform
 
 
-def _quantizer(
-    request: Request, kept: Journal, done: Callable[[QuantReport], None]
-) -> Transform | None:
-    """What `request.quantize` makes of each graph."""
-    if request.quantize is None:
-        return None
-    source = request.calibrate
-    calibration = None if source is None else Calibration(source, record, request.samples)
-    method = method_of(request, kept)
+def _recipe(request: Request) -> Recipe | None:
+    """What is to be quantized how; the activations are the recipe's or the request's, whichever says some.
+
+    Raises:
+        ArgumentError: no format, recipe or file of one, or both say activations, and other ones.
+    """
     wanted = request.quantize
+    if wanted is None:
+        return None
     if not isinstance(wanted, str | Recipe):
         raise ArgumentError(
             f"quantize: expected a format, a recipe or its file, got {shown(wanted)}"
@@ -178,8 +181,25 @@ def _quantizer(
     if isinstance(wanted, str):
         is_file = wanted.endswith((".yaml", ".yml"))
         wanted = read_recipe(Path(wanted)) if is_file else recipe(wanted)
-    check_ranges(request.ranges, wanted, calibration, method)
-    return transformer(wanted, request.progress, done, calibration, method)
+    said = {wanted.activations, request.activations} - {AUTO}
+    if len(said) > 1:
+        raise ArgumentError(
+            f"activations {request.activations}: the recipe says {wanted.activations}; drop one"
+        )
+    return dataclasses.replace(wanted, activations=said.pop() if said else AUTO)
+
+
+def _quantizer(
+    request: Request, kept: Journal, done: Callable[[QuantReport], None]
+) -> Transform | None:
+    """What `request.quantize` makes of each graph."""
+    if not isinstance(request.quantize, Recipe):
+        return None
+    source = request.calibrate
+    calibration = None if source is None else Calibration(source, record, request.samples)
+    method = method_of(request, kept)
+    check_ranges(request.ranges, request.quantize, calibration, method)
+    return transformer(request.quantize, request.progress, done, calibration, method)
 
 
 def method_of(request: Any, kept: Journal, *, dry: bool = False, lazy: bool = False) -> Method:

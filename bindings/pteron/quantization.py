@@ -19,9 +19,10 @@ from pteron.export.write import afterwards, together, write_text
 from pteron.quantize import quantize as whole
 from pteron.quantize.quantize import Calibration, is_static, opset_of, quantize_weights
 from pteron.quantize.recipe.file import bytes_of, read_recipe, targeted
-from pteron.quantize.recipe.rules import Recipe, recipe
+from pteron.quantize.recipe.rules import OF_PROGRAMS, Recipe, recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.rounding.journal import NO_JOURNAL, Journal, journal
+from pteron.schema.activations import DYNAMIC
 from pteron.schema.errors import ArgumentError, naming_files
 
 from . import reports
@@ -95,10 +96,8 @@ def _quantized(request: Quantization, chosen: Recipe) -> QuantReport:
         return _to_program(request, chosen)
     if out.suffix != ".onnx":
         raise ArgumentError(f"out {out}: expected an .onnx or .pte file")
-    if request.exec_mode != "auto":
-        raise ArgumentError(
-            f"exec_mode {request.exec_mode}: is of programs; drop it, or write a .pte instead of {out}"
-        )
+    if chosen.activations in DYNAMIC:
+        raise ArgumentError(f"activations {OF_PROGRAMS.format(chosen.activations, out)}")
     distinct(request.source, out)
     with journal(kept_at(out, request.resume), request.resume, afterwards) as kept:
         return _to_onnx(request, chosen, kept, out)
@@ -107,7 +106,7 @@ def _quantized(request: Quantization, chosen: Recipe) -> QuantReport:
 def _to_program(request: Quantization, chosen: Recipe) -> QuantReport:
     done: list[QuantReport] = []
     names = ("args", "kwargs", "dynamic_shapes", "calibrate", "samples", "statistics", "evaluate")
-    given = {name: getattr(request, name) for name in (*names, "resume", "max_ram", "exec_mode")}
+    given = {name: getattr(request, name) for name in (*names, "resume", "max_ram")}
     export_model(
         request.source,
         request.out,

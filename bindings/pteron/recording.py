@@ -43,7 +43,7 @@ def record(
     handed = _hand_out(copy, [name for name in wanted if name not in inputs])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "calibrate.pte"
-        emit(export(copy, Options(exec_mode="exact")), path, debug=False)
+        emit(export(copy, Options(activations="float")), path, debug=False)
         runs = load(path)
         for sample in itertools.chain([first], samples):
             made = runs.run({given[n][0]: _lying(x, given[n][1]) for n, x in sample.items()})

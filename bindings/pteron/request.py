@@ -23,7 +23,6 @@ from pteron.export.options import (
     rows,
 )
 from pteron.quantize.recipe.rules import (
-    ACTIVATIONS,
     ALGORITHMS,
     METRICS,
     RANGES,
@@ -113,7 +112,7 @@ class Request(Options):
     )
     tune: str | os.PathLike[str] | None = row(
         None,
-        "a profile (.json) of what operators took on some machine, by which they are chosen where --fast-conv or --exec-mode leaves a "
+        "a profile (.json) of what operators took on some machine, by which they are chosen where --fast-conv or --activations leaves a "
         "choice: the same bytes wherever the export runs; with --mode max-autotune what it lacks is measured and added, and a file "
         "that is not there is begun",
         kind=PATH,
@@ -224,11 +223,7 @@ class Quantization:
         "of rounding; default: gptq where there are samples or statistics, else search",
         choices=ALGORITHMS,
     )
-    activations: str = row(
-        "auto",
-        "auto: int8 with format int8 and calibrate, else float; int16 there loses less and takes longer",
-        choices=ACTIVATIONS,
-    )
+    activations: str = _like("activations")
     scaling: str = row(
         "none",
         "with samples: channels that layers read are scaled before weights are rounded (AWQ), by weights and norms around "
@@ -282,7 +277,6 @@ class Quantization:
         kind=FLAG,
     )
     report: str | os.PathLike[str] | None = _like("report")
-    exec_mode: str = _like("exec_mode")
     progress: Callable[[str], None] | None = _like("progress")
 
     def __post_init__(self) -> None:

@@ -267,7 +267,7 @@ def manifest_bytes(
         "externals": _strings(builder, externals),
         "memory": _vector(builder, b"".join(rows), len(rows), 32, 8),
         "constant_bytes": constant_bytes,
-        "exec_mode": builder.CreateString(program.exec_mode),
+        "activations": builder.CreateString(program.activations),
     }
     return _finish(builder, _table(builder, "Manifest", fields))
 

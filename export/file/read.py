@@ -213,7 +213,7 @@ class _Reader:
             methods=tuple(self.method(r) for r in self.rows("methods", "Method")),
             delegates=tuple(self.delegate(r) for r in self.rows("delegates", "Delegate")),
             nodes=tuple(DebugNode(**n) for n in self.debug["nodes"]),
-            exec_mode=manifest["exec_mode"],
+            activations=manifest["activations"],
             placements=tuple(_placements(self.debug["placements"])),
             memory=tuple(Memory(*row[2:]) for row in manifest["memory"]),
         )

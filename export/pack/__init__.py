@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pteron.schema.activations import AUTO, DYNAMIC, FLOAT, INT8_TOKEN, STATIC
 from pteron.schema.errors import ModelError
 from pteron.schema.ops import OPS
 from pteron.schema.ops_matrix import MANY_TAPS
@@ -55,21 +56,21 @@ class Key(NamedTuple):
 def pack(
     program: Program,
     notes: list[str] | None = None,
-    exec_modes: Sequence[str] = (),
+    activations: Sequence[str] = (),
     fast_conv: bool = False,
     decide: Decide = by_rule,
 ) -> Program:
     """Packs every weight; idempotent. `notes` gets a line for each constant that is stored in two layouts.
 
-    `exec_modes`, one of options.MODES for each method (default: exact), says which products may be integer ones; the
+    `activations`, one of `schema.activations` for each method (default: float), says which products may be integer ones; the
     program then says what they are. `fast_conv`: convolutions may become conv_winograd. `decide` is asked for each of these, in
     order, whether it does.
 
     Raises:
         ModelError: depthwise taps or grouped weights are computed at run time, for which there is no instruction.
     """
-    modes = exec_modes or (arithmetic.EXACT,) * len(program.methods)
-    work = _Packing(program, modes, fast_conv, decide)
+    wanted = activations or (FLOAT,) * len(program.methods)
+    work = _Packing(program, wanted, fast_conv, decide)
     blocks = tuple(
         work.block(block, method)
         for block, (method, _) in zip(program.blocks, homes(program), strict=True)
@@ -81,12 +82,12 @@ def pack(
     )
     rows = list(arithmetic.products(packed))
     alone = [d.name for d in program.delegates if d.fallback is None]
-    packed = dataclasses.replace(packed, exec_mode=arithmetic.summary(rows, alone))
+    packed = dataclasses.replace(packed, activations=arithmetic.summary(rows, alone))
     packed = renumber(packed, [_views_last(packed, order) for order in orders])
     if notes is not None:
         notes += _stored_twice(packed, {key.constant for key in work.made})
-        for mode in (arithmetic.INT8, arithmetic.TURNED):
-            notes += arithmetic.unmet(rows, mode, work.asked) if mode in modes else []
+        for kind in (*DYNAMIC, *STATIC):
+            notes += arithmetic.unmet(rows, kind, work.asked) if kind in wanted else []
     return prune(packed)
 
 
@@ -141,9 +142,9 @@ class _Packing:
     """Values and constants made so far; indices go on from the program's."""
 
     def __init__(
-        self, program: Program, modes: Sequence[str], fast_conv: bool, decide: Decide
+        self, program: Program, activations: Sequence[str], fast_conv: bool, decide: Decide
     ) -> None:
-        self.modes = modes
+        self.activations = activations
         self.fast_conv = fast_conv
         self.decide = decide
         self.asked: set[str] = set()  # operators that `decide` was asked for
@@ -194,11 +195,11 @@ class _Packing:
         packed = None if at is None or at < 0 else self.values[at]
         if packed is None or packed.storage != "constant":
             return "matmul"
-        op = arithmetic.product_of(self.modes[method], packed.format)
+        op = arithmetic.product_of(self.activations[method], packed.format)
         return (
             op
             if op == "matmul"
-            or self._chosen(op, packed.format, instr, self.modes[method] != "auto")
+            or self._chosen(op, packed.format, instr, self.activations[method] != AUTO)
             else "matmul"
         )
 
@@ -207,7 +208,7 @@ class _Packing:
         source, values = self.program.constants[key.constant], self.program.values
         if source.coded is not None or source.dtype != "f32":
             return ""
-        if instr.op == "matmul" and self.modes[method] == arithmetic.TURNED:
+        if instr.op == "matmul" and self.activations[method] == INT8_TOKEN:
             op = "matmul_turned" if turned.fits(key.shape) else ""
         else:
             x, y = instr.inputs[0], instr.outputs[0]

@@ -1,11 +1,15 @@
-"""Which arithmetic the products of quantized weights run in: asked for at export, stored in the file, told by reports.
+"""What the activations of quantized products are: asked for at export, stored in the file, told by reports.
 
-auto    of a model that came quantized: exact, what it says in ONNX. Of one that Pteron rounded, or that goes to a delegate:
-        what each storage format's row says, int8 where it has sums in integers (`dot`) and that pays (`choices.NARROW`), and static int8 where activations
-        are quantized too (`passes.integer`)
-exact   everywhere the bits of DequantizeLinear and the f32 operator, static int8 activations included
-int8    activations in 8 bits by 32 wherever a format has sums in integers, and static int8; a note names what has none
-turned  as int8; and float weights of products are rounded to 8 bits a row, activations to 8 bits a token, both turned (`turned`)
+Of a program, in the words of `schema.activations`:
+
+auto          of a model that came quantized: float, what it says in ONNX. Of one that Pteron rounded, or that goes to a delegate: what
+              each storage format's row says, int8-block where it has sums in integers (`dot`) and that pays (`choices.NARROW`), and
+              integers where activations have Q/DQ, too (`passes.integer`)
+float         everywhere the bits of DequantizeLinear and the f32 operator, between Q and DQ of activations, too
+int8-block    int8 by blocks of 32 wherever a format has sums in integers, and what has Q/DQ; a note names what has none
+int8-token    likewise; and float weights of products are rounded to int8 a row, activations to int8 a token, both rotated (`turned`)
+int8-static   what has Q/DQ of int8 or int16 in integers; other products as auto has them in what Pteron rounded, else in f32
+int16-static  the same
 """
 
 from __future__ import annotations
@@ -16,40 +20,61 @@ from typing import Final
 
 import onnx_ir as ir
 
+from pteron.schema.activations import (
+    AUTO,
+    CHOICES,
+    FLOAT,
+    INT8_BLOCK,
+    INT8_STATIC,
+    INT8_TOKEN,
+    INT16_STATIC,
+    STATIC,
+)
 from pteron.schema.formats import FORMATS
 
 from .. import graph as g
 from ..program import Instr, Program
 
-EXACT, INT8, TURNED, STATIC = "exact", "int8", "turned", "static"
-INTEGER: Final = {"matmul_int8": INT8, "matmul_turned": TURNED}
+INTEGER: Final = {
+    "matmul_int8": INT8_BLOCK,
+    "matmul_turned": INT8_TOKEN,
+    "conv_i8": INT8_STATIC,
+    "conv_i16": INT16_STATIC,
+}
+"""What the activations of an operator are; of others float."""
 LOOKUP: Final = "gather_rows"
-CAME_QUANTIZED: Final = "the model came quantized: it is computed exactly as its DequantizeLinear says; --exec-mode int8 computes in integers"
+NO_STATIC: Final = "no activations are rounded: add format int8 and samples (calibrate), or bring a model with Q/DQ of activations"
+CAME_QUANTIZED: Final = "the model came quantized: it is computed in f32, exactly as its DequantizeLinear says; --activations {} computes in integers"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Product:
-    """A node that computes with a quantized weight, by instruction `op`: `format` of the weight, `arithmetic` exact, int8, turned or static."""
+    """A node that computes with a quantized weight, by instruction `op`: `format` of the weight, `activations` but auto."""
 
     node: str
     operator: str
     op: str
     format: str
-    arithmetic: str
+    activations: str
 
 
-def resolved(mode: str, model: ir.Model, delegated: bool, notes: list[str]) -> str:
-    """The mode for a model; `delegated`: some of it may go to a delegate, whose products are integer ones."""
-    if mode != "auto" or delegated or g.ROUNDED in model.metadata_props:
-        return mode
+def resolved(asked: str, model: ir.Model, delegated: bool, notes: list[str]) -> str:
+    """The activations of a model; `delegated`: some of it may go to a delegate, whose products are integer ones."""
+    rounds = any(node.op_type == "QuantizeLinear" for node in model.graph)
+    if asked in STATIC and g.ROUNDED in model.metadata_props:
+        notes += [] if rounds else [f"{asked} was asked for, but {NO_STATIC}"]
+        return AUTO
+    if asked != AUTO or delegated or g.ROUNDED in model.metadata_props:
+        return asked
     if g.came_quantized(model):
-        notes.append(CAME_QUANTIZED)
-    return EXACT
+        notes.append(CAME_QUANTIZED.format(INT8_STATIC if rounds else INT8_BLOCK))
+    return FLOAT
 
 
-def product_of(mode: str, format: str) -> str:
+def product_of(activations: str, format: str) -> str:
     """The operator for a matmul whose weight has the format."""
-    return "matmul_int8" if mode != EXACT and FORMATS[format].dot else "matmul"
+    integer = activations not in (FLOAT, *STATIC) and FORMATS[format].dot
+    return "matmul_int8" if integer else "matmul"
 
 
 def products(program: Program) -> Iterator[Product]:
@@ -64,44 +89,47 @@ def products(program: Program) -> Iterator[Product]:
 def product(program: Program, instr: Instr) -> Product | None:
     """What the instruction does with a quantized weight; None where it reads none."""
     values = [program.values[v] for v in instr.inputs if v is not None]
-    static = instr.op in ("conv_i8", "conv_i16")
+    activations = INTEGER.get(instr.op, FLOAT)
+    static = activations in STATIC
     formats = ["i8"] if static else [v.format for v in values if v.format != "plain"]
     if not formats:
         return None
-    arithmetic = STATIC if static else INTEGER.get(instr.op, EXACT)
     if instr.node >= len(program.nodes):  # stripped
-        return Product("", instr.op, instr.op, formats[0], arithmetic)
+        return Product("", instr.op, instr.op, formats[0], activations)
     node = program.nodes[instr.node]
-    return Product(node.name, node.op_type, instr.op, formats[0], arithmetic)
+    return Product(node.name, node.op_type, instr.op, formats[0], activations)
 
 
 def summary(rows: Iterable[Product], delegates: Iterable[str] = ()) -> str:
-    """What the manifest says: "int8: nf4; exact: mxfp8", "f32" where nothing multiplies by a quantized weight.
+    """What the manifest says: "int8-block: nf4; float: mxfp8", "f32" where nothing multiplies by a quantized weight.
 
     `delegates` have weights of which no fallback tells: "delegate: hexagon".
     """
-    pairs = dict.fromkeys((row.arithmetic, row.format) for row in rows if row.op != LOOKUP)
-    modes = [
-        (mode, [f for m, f in pairs if m == mode]) for mode in sorted({m for m, _ in pairs})[::-1]
-    ]
+    pairs = dict.fromkeys((row.activations, row.format) for row in rows if row.op != LOOKUP)
+    found = [(a, [f for b, f in pairs if b == a]) for a in CHOICES if any(b == a for b, _ in pairs)]
+    found = [pair for pair in found if pair[0] != FLOAT] + [p for p in found if p[0] == FLOAT]
     if names := list(dict.fromkeys(delegates)):
-        modes.append(("delegate", names))
-    return "; ".join(f"{mode}: {', '.join(formats)}" for mode, formats in modes) or "f32"
+        found.append(("delegate", names))
+    return "; ".join(f"{what}: {', '.join(formats)}" for what, formats in found) or "f32"
 
 
-def unmet(rows: Sequence[Product], mode: str, asked: Collection[str] = ()) -> list[str]:
-    """Notes on what cannot follow `--exec-mode int8` or `--exec-mode turned`; `asked`: operators of a choice, which may have gone
-    against them."""
+def unmet(rows: Sequence[Product], wanted: str, asked: Collection[str] = ()) -> list[str]:
+    """Notes on what cannot follow `--activations` of integers; `asked`: operators of a choice, which may have gone against them."""
+    found = {row.activations for row in rows}
+    if wanted in STATIC:
+        return [] if found & {*STATIC} else [f"{wanted} was asked for, but {NO_STATIC}"]
     if not rows and INTEGER.keys().isdisjoint(asked):
         weights = "weight is quantized"
-        if mode == TURNED:
+        if wanted == INT8_TOKEN:
             weights = "product has a constant weight of K 64 or more"
-        return [f"{mode} was asked for, but no {weights}: nothing is computed in integers"]
-    exact = [row for row in rows if row.arithmetic == EXACT and row.op != LOOKUP]
-    exact = [row for row in exact if row.op == product_of(mode, row.format) or row.op != "matmul"]
-    kinds = dict.fromkeys((row.operator, row.format) for row in exact)
+        return [f"{wanted} was asked for, but no {weights}: nothing is computed in integers"]
+    floats = [row for row in rows if row.activations == FLOAT and row.op != LOOKUP]
+    floats = [
+        row for row in floats if row.op == product_of(wanted, row.format) or row.op != "matmul"
+    ]
+    kinds = dict.fromkeys((row.operator, row.format) for row in floats)
     return [
-        f"{mode} was asked for, but {operator} with {format} weights has no sums in integers: "
-        f"{sum((r.operator, r.format) == (operator, format) for r in exact)} exact"
+        f"{wanted} was asked for, but {operator} with {format} weights has no sums in integers: "
+        f"{sum((r.operator, r.format) == (operator, format) for r in floats)} in f32"
         for operator, format in kinds
     ]

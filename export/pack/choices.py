@@ -1,6 +1,6 @@
 """Convolutions and products that two operators can compute: the pairs, and the sites where one of a pair is chosen.
 
-Only what is asked for (`--fast-conv`, `--exec-mode`) makes a site, for the operator in the other's place rounds otherwise. Which is
+Only what is asked for (`--fast-conv`, `--activations`) makes a site, for the operator in the other's place rounds otherwise. Which is
 faster depends on the processor too: each site has the answer of a rule, `export.tune` has those of measurements.
 """
 

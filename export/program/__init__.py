@@ -208,7 +208,7 @@ class Program:
     methods: tuple[Method, ...] = ()
     delegates: tuple[Delegate, ...] = ()
     nodes: tuple[DebugNode, ...] = ()
-    exec_mode: str = "f32"
+    activations: str = "f32"
     placements: tuple[
         Placement, ...
     ] = ()  # in the debug segment; empty where no delegate was asked

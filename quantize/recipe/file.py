@@ -3,7 +3,7 @@
 format: nf4            # for every layer that no rule decides
 embeddings: true       # tables that Gather reads, too
 algorithm: gptq        # nearest, search, gptq; default: what the data allow
-activations: float     # auto, float, int8, int16
+activations: float     # auto, float, int8-block, int8-token, int8-static, int16-static
 scaling: fold          # none, fold, multiply
 rotation: all          # none, heads, stream, all
 seed: 1                # of its signs

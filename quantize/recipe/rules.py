@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from pteron.schema.activations import AUTO, CHOICES, INT16_STATIC
 from pteron.schema.errors import RecipeError
+from pteron.schema.renamed import renamed_value
 
 from ..encode.format import BlockFormat
 from ..encode.table import FORMATS, said
@@ -19,10 +21,12 @@ SCALINGS: Final = ("none", "fold", "multiply")
 """Of channels before weights are rounded; see `scaling`."""
 ROTATIONS: Final = ("none", "heads", "stream", "all")
 """Of channels before that; see `rotation`."""
-ACTIVATIONS: Final = ("auto", "float", "int8", "int16")
 """auto: int8 where the format is int8 and there is a calibration."""
 RANGES: Final = ("minmax", "percentile", "entropy", "mse")
 """Of activations in static int8; see `observe/clipping`."""
+OF_PROGRAMS: Final = (
+    "{}: found while running, for which ONNX has no operator; write a .pte instead of {}"
+)
 MINMAX: Final = RANGES[0]
 METRICS: Final = ("cosine", "top1", "perplexity")
 """What a largest loss and an evaluation are told in; see `mixed/sensitivity`."""
@@ -53,7 +57,7 @@ class Recipe:
     rules: tuple[Rule, ...] = ()
     embeddings: bool = False
     algorithm: str = ""
-    activations: str = "auto"
+    activations: str = AUTO
     target_bits: float | None = None
     target_bytes: int | None = None
     max_loss: float | None = None
@@ -67,7 +71,7 @@ class Recipe:
     @property
     def activation_bits(self) -> int:
         """Of static quantization."""
-        return 16 if self.activations == "int16" else 8
+        return 16 if self.activations == INT16_STATIC else 8
 
     @property
     def fits(self) -> bool:
@@ -106,7 +110,7 @@ def recipe(
         rules: Regular expression -> format name or "skip", in order.
         embeddings: Quantize tables that Gather reads.
         algorithm: One of ALGORITHMS; "": gptq where there are statistics, else search.
-        activations: One of ACTIVATIONS.
+        activations: One of `schema.activations.CHOICES`; those that are dynamic are of programs.
         scaling: One of SCALINGS.
         rotation: One of ROTATIONS.
         seed: Of the signs of rotations, 0 or more.
@@ -121,8 +125,11 @@ def recipe(
             raise RecipeError(f"format {name!r}: expected one of {said()}, or skip in a rule")
     if algorithm and algorithm not in ALGORITHMS:
         raise RecipeError(f"algorithm {algorithm!r}: expected one of {', '.join(ALGORITHMS)}")
-    if activations not in ACTIVATIONS:
-        raise RecipeError(f"activations {activations!r}: expected one of {', '.join(ACTIVATIONS)}")
+    if activations not in CHOICES:
+        hint = renamed_value("activations", activations)
+        raise RecipeError(
+            f"activations {activations!r}: expected one of {', '.join(CHOICES)}{hint}"
+        )
     if scaling not in SCALINGS:
         raise RecipeError(f"scaling {scaling!r}: expected one of {', '.join(SCALINGS)}")
     if rotation not in ROTATIONS:

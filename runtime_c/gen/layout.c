@@ -29,7 +29,7 @@ static const pte_flat_field manifest_fields[] = {
   {"externals", PTE_FLAT_STRINGS, true, 4, 4},
   {"memory", PTE_FLAT_VECTOR, true, 32, 8},
   {"constant_bytes", PTE_FLAT_SCALAR, false, 8, 8},
-  {"exec_mode", PTE_FLAT_STRING, false, 4, 4},
+  {"activations", PTE_FLAT_STRING, false, 4, 4},
 };
 const pte_flat_table pte_manifest_table = {"Manifest", manifest_fields, 9, NULL};
 

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0xb1e6b0c55f143c8cu
+#define PTE_SCHEMA_HASH 0xafd74ec786fc022fu
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -382,7 +382,7 @@ enum { /* Manifest */
   PTE_MANIFEST_EXTERNALS = 5,
   PTE_MANIFEST_MEMORY = 6,
   PTE_MANIFEST_CONSTANT_BYTES = 7,
-  PTE_MANIFEST_EXEC_MODE = 8,
+  PTE_MANIFEST_ACTIVATIONS = 8,
   PTE_MANIFEST_FIELDS = 9,
 };
 extern const pte_flat_table pte_manifest_table;

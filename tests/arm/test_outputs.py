@@ -14,8 +14,8 @@ import pteron
 from pteron._pteron import lib
 from pteron.quantize.write.apply import OPSET
 
-MODES = [(None, "exact"), *((name, "exact") for name in OPSET)]
-MODES += [(name, "int8") for name in ("nf4", "mxfp4", "mxfp6", "int4", "int8")]
+MODES = [(None, "float"), *((name, "float") for name in OPSET)]
+MODES += [(name, "int8-block") for name in ("nf4", "mxfp4", "mxfp6", "int4", "int8")]
 
 
 def here(program: Path, feeds: dict[str, np.ndarray]) -> np.ndarray:
@@ -45,7 +45,7 @@ def test_the_digit_classifier_gives_the_same_bytes(
     cross.runner()
     program = tmp_path / f"digits-{name}-{mode}.pte"
     pteron.export_model(
-        root / "examples/digits/digits.onnx", program, quantize=name, exec_mode=mode
+        root / "examples/digits/digits.onnx", program, quantize=name, activations=mode
     )
     images = (np.load(root / "examples/digits/test.npz")["image"][:16] / 16).astype(np.float32)
     processors = [(cpu, "--threads", "2") for cpu in cross.CPUS]
@@ -95,12 +95,12 @@ def minilm(root: Path) -> tuple[Any, dict[str, np.ndarray]]:
 @pytest.mark.parametrize(
     "name, mode",
     [
-        (None, "exact"),
-        ("nf4", "exact"),
-        ("nf4", "int8"),
-        ("fp8-e4m3", "exact"),
-        ("mxfp4", "exact"),
-        ("mxfp4", "int8"),
+        (None, "float"),
+        ("nf4", "float"),
+        ("nf4", "int8-block"),
+        ("fp8-e4m3", "float"),
+        ("mxfp4", "float"),
+        ("mxfp4", "int8-block"),
     ],
     ids=str,
 )
@@ -109,5 +109,5 @@ def test_minilm_gives_the_same_bytes(
 ) -> None:
     model, feeds = minilm
     program = tmp_path / f"minilm-{name}-{mode}.pte"
-    pteron.export_model(model, program, quantize=name, exec_mode=mode)
+    pteron.export_model(model, program, quantize=name, activations=mode)
     same(program, feeds, tmp_path, ("max", "--threads", "2"))

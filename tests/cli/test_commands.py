@@ -374,7 +374,7 @@ def test_verify_needs_no_delegate(
     report = json.loads(run(capsys, "verify", out, "--json")[1])
     assert report["ok"] and len(report["unopened"]) == 1
     facts = json.loads(run(capsys, "inspect", out, "--json")[1])
-    assert facts["exec_mode"] == "delegate: absent"
+    assert facts["activations"] == "delegate: absent"
     at = next(s["offset"] for s in facts["segments"] if s["kind"] == "blob")
     data = bytearray(out.read_bytes())
     data[at] ^= 1

@@ -85,7 +85,7 @@ STATIC = {
         ("{new}.npz {int8} --calibrate {npz}", "expected weights alone"),
         ("{npz}", "expected"),
     ],
-    "--exec-mode": [("fast", "invalid choice")],
+    "--activations": [("fast", "invalid choice"), ("turned", "it is called int8-token")],
 }
 TABLE = {
     "export": {
@@ -191,7 +191,7 @@ TABLE = {
         "--among": [("int8", "expected target_bpw"), (", --target-bpw 4 --calibrate {npz}", "expected one of int8"), ("nope --target-bpw 4", "expected one of int8")],
         "--evaluate": [("{none}.npz", "no such file"), ("{text}", "expected an .npz or .npy file of samples")],
         "--max-ram": [("x", "expected a number of bytes"), ("-1", "expected a number of bytes"), ("1GB", "give a calibration"), ("0 --calibrate {npz}", "above 0")],
-        "--activations": [("int4", "invalid choice"), ("int8", "give both")],
+        "--activations": [("int4", "invalid choice"), ("exact", "it is called float"), ("int8-static", "give both")],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{none}/r.html", "expected a folder")],
     },
     "run": {
@@ -292,7 +292,7 @@ POSITIONAL = [
     *((c, "{text}" + NEEDED.get(c, ""), 4, "text.bin: header") for c in PROGRAMS),
     *((c, device + NEEDED.get(c, ""), 2, "got a device") for c in PROGRAMS for device in ("/dev/null", "/dev/zero")),
     ("completion", "tcsh", 2, "invalid choice"),
-    ("quantize", "{onnx} -o {new}.onnx --format nf4 --exec-mode exact -q", 2, "--exec-mode exact: is of programs"),
+    ("quantize", "{onnx} -o {new}.onnx --format nf4 --activations int8-token -q", 2, "--activations int8-token: found while running"),
     ("quantize", "{onnx} -o {new}.onnx -q", 2, "expected --format or --recipe"),
     ("quantize", "{onnx} --format nf4 -q", 2, "expected --output"),
     *(("quantize", "{onnx} -o {new}.onnx -q --format int8 --calibrate {npz} " + idle, 2, "expected weights alone") for idle in IDLE),

@@ -297,7 +297,7 @@ def test_a_state_that_changes_its_shape_is_refused_by_name(text: str, kind: str)
 def test_int8_without_quantized_weights_is_said() -> None:
     assert any(
         "no weight is quantized" in note
-        for note in pteron.export_model(linear(), exec_mode="int8").notes
+        for note in pteron.export_model(linear(), activations="int8-block").notes
     )
     assert not pteron.export_model(linear()).notes
 

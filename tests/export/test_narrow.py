@@ -19,7 +19,7 @@ from pteron.export.graph.text import onnx_text
         ("512", 128, {}, "matmul_int8"),
         ("1", 64, {}, "matmul_int8"),
         ("batch", 64, {}, "matmul_int8"),
-        ("512", 64, {"exec_mode": "int8"}, "matmul_int8"),
+        ("512", 64, {"activations": "int8-block"}, "matmul_int8"),
     ],
 )
 def test_narrow_products(rows: str, columns: int, options: dict[str, Any], op: str) -> None:

@@ -13,8 +13,9 @@ import pytest
 import pteron
 from pteron.cli import parser
 from pteron.cli.pairs import asked
-from pteron.export.options import MODES, Options, rows
+from pteron.export.options import Options, rows
 from pteron.request import Request
+from pteron.schema.activations import CHOICES
 from pteron.schema.errors import ArgumentError, PteronError
 from pteron.schema.policies import POLICIES
 
@@ -52,7 +53,7 @@ def test_an_option_that_there_is_not_is_named() -> None:
         pteron.export_model("m.onnx", fuze=False)  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("name, choices", [("exec_mode", MODES), ("placement", POLICIES)])
+@pytest.mark.parametrize("name, choices", [("activations", CHOICES), ("placement", POLICIES)])
 def test_an_option_is_one_of_its_choices(name: str, choices: tuple[str, ...]) -> None:
     for choice in choices:
         assert getattr(Options(delegates="null", **{name: choice}), name) == choice
@@ -82,7 +83,7 @@ def test_options_do_not_change() -> None:
     "name",
     [
         "out", "methods", "samples", "statistics", "resume", "max_ram", "quantize", "quantized", "check", "strip", "kwargs",
-        "states", "max_context", "cache", "logits", "hints", "fix", "fuse", "exec_mode", "delegates", "placement", "progress",
+        "states", "max_context", "cache", "logits", "hints", "fix", "fuse", "activations", "delegates", "placement", "progress",
     ],
 )  # fmt: skip
 def test_a_value_of_another_type_is_named_before_any_work(name: str, root: Path) -> None:

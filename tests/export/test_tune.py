@@ -135,22 +135,22 @@ def test_the_faster_operator_is_taken_where_it_is_more_than_noise(
     assert tuning.profile.measured[key] == Times(own * 64, 64)
 
 
-@pytest.mark.parametrize("mode, quantize", [("turned", None), ("int8", "nf4")])
+@pytest.mark.parametrize("mode, quantize", [("int8-token", None), ("int8-block", "nf4")])
 def test_products_that_are_slower_in_integers_stay_exact(
     tmp_path: Path, mode: str, quantize: str | None
 ) -> None:
     path, target = products(tmp_path / "m.onnx"), tmp_path / "m.pte"
     profile = tmp_path / "p.json"
     sizes = {"hints": {"tokens": 3}, "quantize": quantize}
-    pteron.export_model(path, target, exec_mode=mode, **sizes)
+    pteron.export_model(path, target, activations=mode, **sizes)
     other = ops(written(target))[0]
     key = Key(other, quantize or "plain", (3, 128), (3, 128))
     profile.write_text(Profile(HERE, {key: Times(9.0, 3.0)}).as_text())
-    report = pteron.export_model(path, target, exec_mode=mode, tune=profile, **sizes)
+    report = pteron.export_model(path, target, activations=mode, tune=profile, **sizes)
     assert ops(written(target)) == ["matmul"] * 2 and not told(report)
     x = np.random.default_rng(0).standard_normal((5, 128)).astype(np.float32)
     got = pteron.load(target)(x)
-    pteron.export_model(path, target, exec_mode="exact", **sizes)
+    pteron.export_model(path, target, activations="float", **sizes)
     np.testing.assert_array_equal(got, pteron.load(target)(x))
 
 
@@ -162,7 +162,7 @@ def test_sites_of_one_shape_are_one_measurement(tmp_path: Path) -> None:
         return [dict.fromkeys(range(9), 50.0), {**dict.fromkeys(range(9), 30.0), first: 10.0}]
 
     tuning = Tuning(NOTHING, by_place)
-    options = {"exec_mode": "turned", "mode": "max-autotune", "hints": {"tokens": 7}}
+    options = {"activations": "int8-token", "mode": "max-autotune", "hints": {"tokens": 7}}
     assert tuned(products(tmp_path / "m.onnx"), tuning, **options)[0] == ["matmul_turned"] * 2
     key = Key("matmul_turned", "plain", (7, 128), (7, 128))
     assert tuning.profile.measured == {key: Times(20.0, 50.0)}
@@ -218,7 +218,7 @@ def test_instructions_of_every_method_are_measured(tmp_path: Path) -> None:
     methods = {name: images(tmp_path / f"{name}.onnx") for name in ("one", "two")}
     methods["three"] = products(tmp_path / "three.onnx")
     out = tmp_path / "m.pte"
-    options = {"fast_conv": True, "exec_mode": "turned", "mode": "max-autotune"}
+    options = {"fast_conv": True, "activations": "int8-token", "mode": "max-autotune"}
     report = pteron.export_model(methods=methods, out=out, **options)
     assert Counter(c.operator for c in report.chosen) == {"conv_winograd": 6, "matmul_turned": 2}
     assert all(c.ratio is not None and 0.01 < c.ratio < 100 for c in report.chosen)

@@ -1,4 +1,4 @@
-"""`--exec-mode turned`: float weights and activations in 8 bits, both turned. What turning is, and models against NumPy in f64."""
+"""`--activations int8-token`: float weights and activations in 8 bits, both rotated. What the rotation is, and models against NumPy in f64."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def model(path: Path, k: int, n: int) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(("k", "n", "ops"), [(70, 96, 2), (130, 40, 1), (20, 30, 0)])
 def test_a_model_is_near_onnxruntime_in_f32(tmp_path: Path, k: int, n: int, ops: int):
     feeds = model(tmp_path / "m.onnx", k, n)
-    report = pteron.export_model(tmp_path / "m.onnx", tmp_path / "m.pte", exec_mode="turned")
+    report = pteron.export_model(tmp_path / "m.onnx", tmp_path / "m.pte", activations="int8-token")
     program = read((tmp_path / "m.pte").read_bytes())
     found = [i.op for block in program.blocks for i in block.instrs]
     assert found.count("matmul_turned") == ops
-    assert program.exec_mode == ("turned: i8_channel" if ops else "f32")
+    assert program.activations == ("int8-token: i8_channel" if ops else "f32")
     assert any("no product has a constant weight" in note for note in report.notes) == (ops == 0)
     want = onnxruntime.InferenceSession(tmp_path / "m.onnx").run(None, feeds)[0]
     got = pteron.load(tmp_path / "m.pte").run(feeds)["y"]
@@ -82,6 +82,6 @@ def test_a_model_is_near_onnxruntime_in_f32(tmp_path: Path, k: int, n: int, ops:
 def test_quantized_weights_keep_their_own_arithmetic(tmp_path: Path):
     model(tmp_path / "m.onnx", 128, 96)
     pteron.export_model(
-        tmp_path / "m.onnx", tmp_path / "m.pte", quantize="int4", exec_mode="turned"
+        tmp_path / "m.onnx", tmp_path / "m.pte", quantize="int4", activations="int8-token"
     )
-    assert read((tmp_path / "m.pte").read_bytes()).exec_mode == "int8: i4"
+    assert read((tmp_path / "m.pte").read_bytes()).activations == "int8-block: i4"

@@ -71,7 +71,7 @@ class MiniLM:
 
     def program(self, wanted: Recipe | None, mode: str) -> Path:
         path = self.folder / "minilm.pte"
-        pteron.export_model(self.graph.clone(), path, quantize=wanted, exec_mode=mode)
+        pteron.export_model(self.graph.clone(), path, quantize=wanted, activations=mode)
         return path
 
     def loss(self, wanted: Recipe | None, mode: str) -> float:
@@ -93,7 +93,7 @@ def minilm(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_the_file_is_at_most_a_fifth_of_the_f32_file(minilm: MiniLM) -> None:
-    whole = minilm.program(None, "exact").stat().st_size
+    whole = minilm.program(None, "float").stat().st_size
     small = minilm.program(ALL, "auto").stat().st_size
     print(f"MiniLM-L6: f32 {whole:,} bytes, NF4 {small:,} bytes, {small / whole:.4f}")
     assert small <= 0.2 * whole
@@ -107,15 +107,15 @@ def test_rounding_costs_what_the_same_rounding_costs_in_pytorch(
     losses = {
         (name, mode): minilm.loss(wanted, mode)
         for name, wanted in recipes
-        for mode in ("exact", "int8")
+        for mode in ("float", "int8-block")
     }
-    losses["all tables", "exact"] = minilm.loss(ALL, "exact")
-    losses["f32", "exact"] = minilm.loss(None, "exact")
+    losses["all tables", "float"] = minilm.loss(ALL, "float")
+    losses["f32", "float"] = minilm.loss(None, "float")
     with capsys.disabled():
         for (name, mode), loss in losses.items():
             print(f"\nMiniLM-L6 NF4 {name:13s} {mode:5s} loss {loss:7.2f}", end="")
-    assert losses["f32", "exact"] < 0.01
-    assert abs(losses["linear layers", "exact"] / 255 - 1) < 0.05
-    assert abs(losses["and words", "exact"] / 266 - 1) < 0.05
+    assert losses["f32", "float"] < 0.01
+    assert abs(losses["linear layers", "float"] / 255 - 1) < 0.05
+    assert abs(losses["and words", "float"] / 266 - 1) < 0.05
     for name, _ in recipes:
-        assert losses[name, "int8"] < 1.05 * losses[name, "exact"]
+        assert losses[name, "int8-block"] < 1.05 * losses[name, "float"]

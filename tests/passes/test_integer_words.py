@@ -129,7 +129,7 @@ def test_a_network_is_integers_from_end_to_end_and_loses_little() -> None:
     for bits in (8, 16):
         model = onnx_text(NETWORK, **given)
         want = run(model, samples[0])[0]
-        report = quantized(model, samples, recipe("int8", activations=f"int{bits}"))
+        report = quantized(model, samples, recipe("int8", activations=f"int{bits}-static"))
         assert {a.bits for a in report.activations} == {bits}
         assert bits == 8 or {a.zero for a in report.activations} == {0}
         before = run(model, samples[0])[0]

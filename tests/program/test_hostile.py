@@ -60,8 +60,8 @@ def test_corrupted_programs_do_no_harm(name: str, hostile: Path, folder: Path) -
 
 IMAGES = (np.load(ROOT / "examples/digits/test.npz")["image"][:64] / 16).astype(np.float32)
 DIGITS: Final[dict[str, dict[str, Any]]] = {
-    "nf4_exact": {"quantize": "nf4", "exec_mode": "exact"},
-    "nf4_int8": {"quantize": "nf4", "exec_mode": "int8"},
+    "nf4_exact": {"quantize": "nf4", "activations": "float"},
+    "nf4_int8": {"quantize": "nf4", "activations": "int8-block"},
     "static_int8": {"quantize": "int8", "calibrate": {"image": IMAGES}},
 }
 

@@ -154,7 +154,7 @@ def test_a_program_of_a_mix_is_the_model_that_is_written(tmp_path: Path, most: f
         network(), tmp_path / "a.pte", quantize=wanted, calibrate=given(), quantized=done.append
     )
     assert bool(done[0].words) == (most == 20) and done[0].floats, done[0].as_text()
-    assert {r.arithmetic for r in done[0].layers} == {"static"}
+    assert {r.activations for r in done[0].layers} == {"int8-static"}
     model = quantized(most)[0]
     integer_nodes(model)
     runs = pteron.load(tmp_path / "a.pte")

@@ -22,7 +22,7 @@ from pteron.quantize.quantize import quantize_model
 from pteron.quantize.recipe.rules import recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.write.apply import OPSET
-from pteron.schema.errors import ArgumentError, QuantError
+from pteron.schema.errors import ArgumentError, QuantError, RecipeError
 from pteron.schema.formats import FORMATS as STORED
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -68,7 +68,7 @@ def test_onnxruntime_opens_it_and_agrees(
     out, pte = tmp_path / "q.onnx", tmp_path / "q.pte"
     source = str(root / "examples/digits/digits.onnx")
     assert main(["quantize", source, "-o", str(out), "--format", name, "-q"]) == 0
-    exact = ("--exec-mode", "exact")
+    exact = ("--activations", "float")
     assert main(["quantize", source, "-o", str(pte), "--format", name, "-q", *exact]) == 0
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -86,20 +86,20 @@ def test_the_reference_evaluator_agrees(
     out, pte = tmp_path / "q.onnx", tmp_path / "q.pte"
     source = str(root / "examples/digits/digits.onnx")
     assert main(["quantize", source, "-o", str(out), "--format", name, "-q"]) == 0
-    exact = ("--exec-mode", "exact")
+    exact = ("--activations", "float")
     assert main(["quantize", source, "-o", str(pte), "--format", name, "-q", *exact]) == 0
     want = ReferenceEvaluator(str(out)).run(None, {"image": images[:20]})[0]
     got = pteron.load(pte, threads=1)(images[:20])
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
 
 
-@pytest.mark.parametrize("mode", ["auto", "exact"])
+@pytest.mark.parametrize("mode", ["auto", "float"])
 @EACH
 def test_portable_code_and_threads_give_the_same_bytes(
     name: str, mode: str, root: Path, tmp_path: Path, images: np.ndarray
 ) -> None:
     pte = tmp_path / "q.pte"
-    pteron.export_model(root / "examples/digits/digits.onnx", pte, quantize=name, exec_mode=mode)
+    pteron.export_model(root / "examples/digits/digits.onnx", pte, quantize=name, activations=mode)
     runs = [pteron.load(pte, threads=t, cpu=c)(images) for t, c in ((1, None), (3, None), (2, 0))]
     assert runs[0].tobytes() == runs[1].tobytes() == runs[2].tobytes()
 
@@ -152,8 +152,8 @@ def test_int8_activations_stay_near_the_exact_result(name: str, tmp_path: Path) 
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     x = rng.standard_normal((5, 128)).astype(np.float32)
     results = []
-    for mode in ("exact", "int8"):
-        pteron.export_model(model, tmp_path / "p.pte", quantize=name, exec_mode=mode)
+    for mode in ("float", "int8-block"):
+        pteron.export_model(model, tmp_path / "p.pte", quantize=name, activations=mode)
         runs = [
             pteron.load(tmp_path / "p.pte", threads=t, cpu=c)(x) for t, c in ((1, None), (2, 0))
         ]
@@ -172,25 +172,57 @@ def test_by_default_each_format_has_its_own_arithmetic_and_the_file_says_which(
     report = pteron.export_model(source, pte, quantize=name, quantized=reports.append)
     stored = FORMATS[name].stored
     gemm = "i8_channel" if STORED[stored].row == "q8_0" else stored  # of rows that are one group
-    of_gemm = "int8" if STORED[gemm].dot else "exact"
-    want = {"Conv": "exact", "Gemm": of_gemm}
-    assert {(p.operator, p.arithmetic) for p in report.products} == set(want.items())
-    assert [(r.operator, r.arithmetic) for r in reports[0].layers] == [
+    of_gemm = "int8-block" if STORED[gemm].dot else "float"
+    want = {"Conv": "float", "Gemm": of_gemm}
+    assert {(p.operator, p.activations) for p in report.products} == set(want.items())
+    assert [(r.operator, r.activations) for r in reports[0].layers] == [
         (r.operator, want[r.operator]) for r in reports[0].layers
     ]
-    told = read(pte.read_bytes()).exec_mode  # rows of one group may have a name of another group
-    assert ("int8: " in told, "exact: " in told) == (of_gemm == "int8", True)
+    told = read(pte.read_bytes()).activations  # rows of one group may have a name of another group
+    assert ("int8-block: " in told, "float: " in told) == (of_gemm == "int8-block", True)
     assert stored in re.split("[:;,] ?", told.replace(" ", ""))
 
 
 def test_modes_are_asked_for_by_name(root: Path, tmp_path: Path) -> None:
     source = root / "examples/digits/digits.onnx"
-    pteron.export_model(source, tmp_path / "q.pte", quantize="nf4", exec_mode="exact")
-    assert read((tmp_path / "q.pte").read_bytes()).exec_mode == "exact: nf4"
-    report = pteron.export_model(source, quantize="mxfp8", exec_mode="int8")
+    pteron.export_model(source, tmp_path / "q.pte", quantize="nf4", activations="float")
+    assert read((tmp_path / "q.pte").read_bytes()).activations == "float: nf4"
+    report = pteron.export_model(source, quantize="mxfp8", activations="int8-block")
     assert any("Gemm with mxfp8 weights has no sums in integers" in note for note in report.notes)
-    with pytest.raises(ArgumentError, match="expected auto, exact, int8, turned, got 'fast'"):
-        pteron.export_model(source, quantize="nf4", exec_mode="fast")
+    with pytest.raises(ArgumentError, match=r"expected auto, float, int8-block, .*, got 'fast'"):
+        pteron.export_model(source, quantize="nf4", activations="fast")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("exact", "float"), ("turned", "int8-token"), ("int16", "int16-static")]
+)
+def test_an_old_word_names_the_new_one(old: str, new: str, root: Path) -> None:
+    source = root / "examples/digits/digits.onnx"
+    with pytest.raises(ArgumentError, match=f"got '{old}'; it is called {new}"):
+        pteron.export_model(source, activations=old)
+    with pytest.raises(RecipeError, match=f"it is called {new}"):
+        recipe("int8", activations=old)
+
+
+def test_a_recipe_and_an_option_say_the_same_activations(root: Path, tmp_path: Path) -> None:
+    source, block = root / "examples/digits/digits.onnx", recipe("nf4", activations="int8-block")
+    with pytest.raises(ArgumentError, match="activations float: the recipe says int8-block; drop"):
+        pteron.export_model(source, quantize=block, activations="float")
+    for name, said in (("a.pte", {}), ("b.pte", {"activations": "int8-block"})):
+        pteron.export_model(source, tmp_path / name, quantize=block, **said)
+    assert (tmp_path / "a.pte").read_bytes() == (tmp_path / "b.pte").read_bytes()
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_static_activations_that_nothing_has_are_a_note(
+    rounded: bool, root: Path, tmp_path: Path
+) -> None:
+    source = root / "examples/digits/digits.onnx"
+    if rounded:
+        pteron.quantize_model(source, tmp_path / "q.onnx", format="nf4")
+        source = tmp_path / "q.onnx"
+    notes = pteron.export_model(source, activations="int8-static").notes
+    assert any("int8-static was asked for, but no activations are rounded" in n for n in notes)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -206,7 +238,7 @@ def test_a_program_stores_what_was_rounded_and_computes_with_it(name: str, tmp_p
     graph = helper.make_graph([node], "g", ports[:1], ports[1:], [numpy_helper.from_array(w, "w")])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     wanted = recipe(name, algorithm="nearest")
-    pteron.export_model(model, tmp_path / "q.pte", quantize=wanted, exec_mode="exact")
+    pteron.export_model(model, tmp_path / "q.pte", quantize=wanted, activations="float")
     fmt = FORMATS[name]
     (constant,) = (
         c for c in read((tmp_path / "q.pte").read_bytes()).constants if c.layout == "panels"

@@ -321,7 +321,7 @@ def test_a_program_is_within_a_step_of_onnxruntime(call: str, tmp_path: Path) ->
     x = np.random.default_rng(4).uniform(-60, 66, (2, 3, 5, 7)).astype(np.float32)
     (want,) = session.run(None, {"x": x})
     onnx.save(proto, tmp_path / "m.onnx")
-    pteron.export_model(tmp_path / "m.onnx", tmp_path / "m.pte", exec_mode="int8")
+    pteron.export_model(tmp_path / "m.onnx", tmp_path / "m.pte", activations="int8-block")
     program = pteron.load(tmp_path / "m.pte")
     assert np.abs(program(x) - want).max() <= 0.5
 

@@ -57,7 +57,7 @@ def test_a_quantized_model_stands_by_itself(tmp_path: Path) -> None:
     (tmp_path / "m.data").unlink()
     written = onnx.load(out)
     onnx.checker.check_model(written)
-    pteron.export_model(out, folder / "q.pte", exec_mode="exact")
+    pteron.export_model(out, folder / "q.pte", activations="float")
     want = ReferenceEvaluator(written).run(None, {"x": X})[0]
     np.testing.assert_allclose(
         pteron.load(folder / "q.pte").run({"x": X})["y"], want, rtol=1e-5, atol=1e-4
@@ -82,7 +82,7 @@ def test_a_weight_of_both_branches_is_rounded_once(format: str, tmp_path: Path) 
     nodes = [N("If", ["k"], ["y"], then_branch=one, else_branch=two)]
     proto = model(nodes, {"w": W}, {"x": X, "k": np.array(True)})
     out = tmp_path / "m.pte"
-    report = pteron.export_model(proto, out, quantize=format, exec_mode="exact")
+    report = pteron.export_model(proto, out, quantize=format, activations="float")
     assert len({row.node for row in report.products}) == 2
     runs = pteron.load(out)
     yes, no = (runs.run({"x": X, "k": np.array(k)})["y"] for k in (True, False))
@@ -108,23 +108,23 @@ def test_each_method_has_its_own_arithmetic(tmp_path: Path) -> None:
     out = tmp_path / "m.pte"
     alone = pteron.export_model(came(), out)
     exact = pteron.load(out).run({"x": X})["y"]
-    assert [row.arithmetic for row in alone.products] == ["exact"]
+    assert [row.activations for row in alone.products] == ["float"]
     rounded = plain()
     rounded.metadata_props.add(key=g.ROUNDED, value="int8")
     marked = came()
     marked.metadata_props.add(key=g.ROUNDED, value="int8")
-    for second, arithmetic in ((marked, "int8"), (plain(), "")):
+    for second, arithmetic in ((marked, "int8-block"), (plain(), "")):
         report = pteron.export_model(methods={"a": came(), "b": second}, out=out)
-        got = [row.arithmetic for row in report.products]
-        assert got == ["exact", arithmetic] if arithmetic else got == ["exact"]
+        got = [row.activations for row in report.products]
+        assert got == ["float", arithmetic] if arithmetic else got == ["float"]
         np.testing.assert_array_equal(pteron.load(out, method="a").run({"x": X})["y"], exact)
 
 
 def test_quantizing_one_method_leaves_another_exact(tmp_path: Path) -> None:
     out = tmp_path / "m.pte"
     report = pteron.export_model(methods={"a": came(), "b": plain()}, out=out, quantize="nf4")
-    rows = {row.format: row.arithmetic for row in report.products}
-    assert rows == {"i8_channel": "exact", "nf4": "int8"}
+    rows = {row.format: row.activations for row in report.products}
+    assert rows == {"i8_channel": "float", "nf4": "int8-block"}
     assert any("came quantized" in note for note in report.notes)
 
 

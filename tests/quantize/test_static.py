@@ -120,7 +120,7 @@ def test_programs_give_the_bytes_of_the_numpy_reference(
     pteron.export_model(
         source, tmp_path / "b.pte", quantize="int8", calibrate=ranges, quantized=done.append
     )
-    assert {r.arithmetic for r in done[0].layers} == {"static"}
+    assert {r.activations for r in done[0].layers} == {"int8-static"}
     assert main(["inspect", str(tmp_path / "b.pte")]) == 0
     assert "weights static: i8" in capsys.readouterr().out
     for name in ("a", "b"):
@@ -132,7 +132,7 @@ def test_programs_give_the_bytes_of_the_numpy_reference(
 def test_exact_mode_computes_what_q_and_dq_say(
     written: Path, tmp_path: Path, images: np.ndarray
 ) -> None:
-    pteron.export_model(written / "q.onnx", tmp_path / "q.pte", exec_mode="exact")
+    pteron.export_model(written / "q.onnx", tmp_path / "q.pte", activations="float")
     got = pteron.load(tmp_path / "q.pte", threads=1)(images)
     want = session(written / "q.onnx").run(None, {"image": images})[0]
     step = json.loads((written / "report.json").read_text())["activations"][-1]["scale"]
@@ -181,12 +181,12 @@ def test_a_model_that_came_quantized_stays_exact_unless_asked(
     model = onnx.load(written / "q.onnx")
     del model.metadata_props[:]  # as another tool would have written it
     report = pteron.export_model(model, tmp_path / "a.pte")
-    assert {p.arithmetic for p in report.products} <= {"exact"}
-    assert any("--exec-mode int8" in note for note in report.notes)
-    pteron.export_model(model, tmp_path / "e.pte", exec_mode="exact")
+    assert {p.activations for p in report.products} <= {"float"}
+    assert any("--activations int8-static" in note for note in report.notes)
+    pteron.export_model(model, tmp_path / "e.pte", activations="float")
     assert (tmp_path / "a.pte").read_bytes() == (tmp_path / "e.pte").read_bytes()
-    report = pteron.export_model(model, tmp_path / "i.pte", exec_mode="int8")
-    assert {p.arithmetic for p in report.products} == {"static"}
+    report = pteron.export_model(model, tmp_path / "i.pte", activations="int8-static")
+    assert {p.activations for p in report.products} == {"int8-static"}
     want = run(integer_model(written / "q.onnx"), {"image": images})[0]
     assert pteron.load(tmp_path / "i.pte", threads=1)(images).tobytes() == want.tobytes()
 
@@ -525,8 +525,10 @@ def test_export_asks_for_one_source_and_int8(tmp_path: Path) -> None:
     x = {"x": np.ones((3, 7), np.float32)}
     with pytest.raises(QuantError, match="calibrate: expected quantize"):
         pteron.export_model(product(), calibrate=x)
-    with pytest.raises(QuantError, match="activations int8: expected format int8"):
-        pteron.export_model(product(), quantize=recipe("nf4", activations="int8"), calibrate=x)
+    with pytest.raises(QuantError, match="activations int8-static: expected format int8"):
+        pteron.export_model(
+            product(), quantize=recipe("nf4", activations="int8-static"), calibrate=x
+        )
     with pytest.raises(QuantError, match="expected int8 or skip, got 'nf4'"):
         pteron.export_model(product(), quantize=recipe("int8", {"w": "nf4"}), calibrate=x)
 

@@ -37,7 +37,7 @@ def images(root: Path) -> np.ndarray:
 def written(root: Path, images: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("words")
     np.savez(folder / "images.npz", image=images)
-    options = ["--format", "int8", "--activations", "int16", "-q", "--algorithm", "nearest"]
+    options = ["--format", "int8", "--activations", "int16-static", "-q", "--algorithm", "nearest"]
     options += ["--calibrate", str(folder / "images.npz"), "--report", str(folder / "report.json")]
     source = str(root / "examples/digits/digits.onnx")
     assert main(["quantize", source, "-o", str(folder / "q.onnx"), *options]) == 0
@@ -58,7 +58,7 @@ def test_digits_are_int16_from_end_to_end_and_onnxruntime_agrees(
     assert [v.version for v in model.opset_import if v.domain == ""] == [21]
     report = json.loads((written / "report.json").read_text())
     assert {a["bits"] for a in report["activations"]} == {16}
-    made = pteron.export_model(written / "q.onnx", written / "q.pte", exec_mode="int8")
+    made = pteron.export_model(written / "q.onnx", written / "q.pte", activations="int8-block")
     assert made.methods[0].instructions["conv_i16"] == 4
     assert made.methods[0].instructions["add_i16"] == 1
     got = pteron.load(written / "q.pte", threads=2)(images)
@@ -136,4 +136,4 @@ def test_grids_are_symmetric_and_twice_as_wide_as_what_samples_showed() -> None:
 )
 def test_what_cannot_be_asked_for(wanted: dict[str, str], calibrated: bool, text: str) -> None:
     with pytest.raises(RecipeError, match=text):
-        is_static(recipe(**wanted, activations="int16"), calibrated, ())  # type: ignore[arg-type]
+        is_static(recipe(**wanted, activations="int16-static"), calibrated, ())  # type: ignore[arg-type]

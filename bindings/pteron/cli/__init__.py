@@ -40,7 +40,7 @@ from pteron.schema.errors import (
 )
 from pteron.schema.extras import missing
 from pteron.schema.printable import printable
-from pteron.schema.renamed import renamed_flag
+from pteron.schema.renamed import renamed_flag, renamed_value
 
 from .. import __version__
 from . import say
@@ -113,10 +113,13 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Of a command, which one was meant."""
+        """Of a command, which one was meant; of a value that has another name now, that name."""
         try:
             super()._check_value(action, value)
-        except argparse.ArgumentError:
+        except argparse.ArgumentError as error:
+            hint = renamed_value(action.dest, value)
+            if hint:
+                raise argparse.ArgumentError(action, f"{error.message}{hint}") from None
             near = difflib.get_close_matches(str(value), COMMANDS, 1)
             if not isinstance(action, argparse._SubParsersAction) or not near:
                 raise

@@ -30,7 +30,7 @@ class InstrRow:
     op: str
     bytes: int
     result: str
-    weight: str  # format of a quantized weight and the arithmetic with it
+    weight: str  # format of a quantized weight and its activations
     tuned: str  # the other operator that could compute it, and what a profile says of the two
     node: str  # of the source that it is from
     module: (
@@ -135,7 +135,7 @@ class Description:
     path: str
     file_bytes: int
     model: str
-    exec_mode: str
+    activations: str
     segments: list[dict[str, Any]]
     dims: list[DimFacts]
     methods: list[MethodFacts]
@@ -182,7 +182,7 @@ def describe(path: Path, sizes: Mapping[str, int], profile: Profile | None = Non
         str(path),
         len(data),
         program.model,
-        program.exec_mode,
+        program.activations,
         [{"kind": e.kind.name.lower(), "offset": e.offset, "size": e.size} for e in file.entries],
         [DimFacts(d.name, d.kind, d.min, d.max, view.dims[d.name]) for d in program.dims],
         [_method(program, m, view, profile) for m in program.methods],
@@ -212,7 +212,7 @@ def _method(program: Program, method: Method, view: Sized, profile: Profile | No
                 instr.op,
                 sum(map(view.bytes, outputs)),
                 ", ".join(f"{v.dtype}{_shape(v)}" for v in outputs),
-                f"{found.format} {found.arithmetic}" if found else "",
+                f"{found.format} {found.activations}" if found else "",
                 "" if profile is None else _tuned(program, instr, view, profile),
                 name,
                 node.name.rpartition("/")[0] if node and name == node.name else "",

@@ -60,7 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(parser, "--save-onnx", "save_onnx", type=file, metavar="FILE")
     option(parser, "--kernel-list", "kernel_list", type=file, metavar="FILE")
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
-    option(parser, "--exec-mode", "exec_mode")
+    option(parser, "--activations", "activations")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 def text(about: Description, most: int | None) -> str:
     lines = [
-        f"{about.path}  {size(about.file_bytes)}, model {about.model!r}, weights {about.exec_mode}"
+        f"{about.path}  {size(about.file_bytes)}, model {about.model!r}, weights {about.activations}"
     ]
     lines += [f"  {s['kind']:10s} at {s['offset']:>10d}  {size(s['size'])}" for s in about.segments]
     if about.dims:

@@ -56,7 +56,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     own(parser, "--dry-run", "dry_run")
     own(parser, "--report", "report", type=file, metavar="FILE")
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
-    own(parser, "--exec-mode", "exec_mode")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
@@ -198,13 +197,13 @@ def run(args: argparse.Namespace) -> int:
     ready(outputs, [file_of(args.model), args.calibrate, None if written else args.statistics])
     chosen = check_static(args, wanted_format(args), "--format")
     assert chosen is not None  # there is a format or a recipe
-    check_output(args)
+    check_output(args, chosen)
     if args.evaluate is not None:
         existing(args.evaluate) if not args.evaluate.is_dir() else None
     from ..quantization import quantize_model
 
     names = ("calibrate", "samples", "ranges", "statistics", "evaluate", "resume", "max_ram")
-    given = {name: getattr(args, name) for name in (*names, "dry_run", "report", "exec_mode")}
+    given = {name: getattr(args, name) for name in (*names, "dry_run", "report")}
     with progress(args.quiet or args.json) as tell:
         report = quantize_model(args.model, args.output, recipe=chosen, progress=tell, **given)
     target = None if args.dry_run else args.output
@@ -216,8 +215,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def check_output(args: argparse.Namespace) -> None:
+def check_output(args: argparse.Namespace, chosen: Recipe) -> None:
     """Raises ArgumentError: options that have nothing to do with what is written."""
+    from pteron.quantize.recipe.rules import OF_PROGRAMS
+    from pteron.schema.activations import DYNAMIC
     from pteron.schema.errors import ArgumentError
 
     if args.dry_run:
@@ -226,7 +227,5 @@ def check_output(args: argparse.Namespace) -> None:
                 raise ArgumentError(f"{flag}: has nothing to do beside --dry-run; drop one")
     elif args.output.suffix not in (".onnx", ".pte"):
         raise ArgumentError(f"--output {args.output}: expected an .onnx or .pte file")
-    elif args.output.suffix == ".onnx" and "exec_mode" in getattr(args, "given", ()):
-        raise ArgumentError(
-            f"--exec-mode {args.exec_mode}: is of programs; drop it, or write a .pte instead of {args.output}"
-        )
+    elif args.output.suffix == ".onnx" and chosen.activations in DYNAMIC:
+        raise ArgumentError(f"--activations {OF_PROGRAMS.format(chosen.activations, args.output)}")

@@ -80,7 +80,7 @@ def _layers(report: QuantReport) -> str:
     layers = report.layers
     top = max((r.sqnr_db for r in layers if math.isfinite(r.sqnr_db)), default=1.0)
     worst = {id(r) for r in report.worst(WORST) if len(layers) > WORST}
-    known = any(r.arithmetic for r in layers)  # once exported
+    known = any(r.activations for r in layers)  # once exported
     told = [
         name for name in ("output", "loss") if any(getattr(r, name) is not None for r in layers)
     ]
@@ -99,12 +99,12 @@ def _layers(report: QuantReport) -> str:
                 Number(r.bits, f"{r.bits:.3f}"),
                 Number(r.worst, f"{r.worst:.3g}"),
                 *(_measured(getattr(r, name)) for name in told),
-                *((r.arithmetic,) if known else ()),
+                *((r.activations,) if known else ()),
             )
         )
     heads = ["layer", "SQNR", "operator", "format", "#shape", "#bits", "#largest error"]
     heads += [{"output": "#error at output", "loss": "#loss"}[name] for name in told]
-    return table(heads + (["arithmetic"] if known else []), rows)
+    return table(heads + (["activations"] if known else []), rows)
 
 
 def _measured(value: float | None) -> Number:

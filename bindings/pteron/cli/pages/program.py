@@ -35,7 +35,11 @@ STEP, WIDEST = 15, 16000  # of an instruction where there is room for names; of 
 
 def program_page(about: Description) -> str:
     """The whole page as text."""
-    rows = [("file", size(about.file_bytes)), ("model", about.model), ("weights", about.exec_mode)]
+    rows = [
+        ("file", size(about.file_bytes)),
+        ("model", about.model),
+        ("weights", about.activations),
+    ]
     rows += [(s["kind"], size(s["size"])) for s in about.segments]
     dims = [(d.name, d.kind, d.min, _most(d.max), d.size) for d in about.dims]
     return page(
