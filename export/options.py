@@ -63,84 +63,89 @@ class Options:
     )
     states: Mapping[str, str] | None = row(
         None,
-        "the session keeps this pair, input and output, between runs (a cache), beside those that the model names: "
-        "past_key=present_key; past_*=present_* is every such pair",
+        "keep this pair of an input and an output in the session between runs (a cache), in addition to the pairs that the "
+        "model names: past_key=present_key; past_*=present_* is every such pair",
         kind=MAPPING,
     )
     max_context: int | None = row(
         None,
-        "a decoder keeps what it computed of so many tokens in its session: growing caches (past_*, present_*), or attention "
-        "without any, become caches of this size that are written in place",
+        "give a decoder a KV cache for this many tokens, kept in the session and written in place; it replaces growing "
+        "caches (past_*, present_*) or is added to attention that has none",
     )
     cache: str = row(
         "f32",
-        "of max_context: what keys and values are kept in; f16 takes half the memory and rounds them, f8 (E4M3) "
-        "a quarter, to 3 bits behind the first, int8 as little, to 127 steps with a scale a token",
+        "data type of the KV cache of max_context: f16 takes half the memory; f8 (E4M3, 3 bits of mantissa) and int8 (a "
+        "scale for each token) a quarter",
         choices=("f32", "f16", "f8", "int8"),
     )
     logits: str = row(
         "last",
-        "of a decoder with max_context: those of the last token of a run, or of all its tokens",
+        "which logits a decoder with max_context returns: of the last token of a run, or of all its tokens",
         choices=("last", "all"),
     )
     hints: Mapping[str, int] | None = row(
         None,
-        "size of a symbolic dimension for which the stored memory plan is made",
+        "size of a symbolic dimension for which the memory plan is stored; runs of other sizes plan anew",
         kind=MAPPING,
     )
     fix: Mapping[str, int] | None = row(
         None,
-        "makes a symbolic dimension a number: delegates take fixed sizes alone",
+        "give a symbolic dimension this size for good; delegates need it, since they take fixed sizes alone",
         kind=MAPPING,
     )
     example: Any = row(
         None,
-        "inputs by name, or an .npz file of them: an input that decides structure (axes, a mode, scales), of which the export needs "
-        "the elements, is guarded to what the example has; a run with others fails, and the report names it",
+        "example inputs by name, or an .npz file of them. Where the graph's structure depends on an input (axes, a mode, "
+        "scales), its elements are fixed to the example's; a run with other ones fails, and the report names the input",
         kind=((Mapping, str, os.PathLike), "a dict, or the path of an .npz file"),
     )
     random_seed: int | None = row(
         None,
-        "nodes of random numbers without a seed get this one and their number: the program gives the same numbers at each run; "
-        "without it they are refused",
+        "seed for random operators that have none: the program gives the same numbers in each run. Without it such operators "
+        "are refused",
         kind=COUNT,
     )
     complex_pairs: bool = row(
         False,
-        "complex inputs and outputs of a torch module become pairs: real tensors with the real and the imaginary part along an "
-        "axis of 2 behind the others; without it they are refused",
+        "turn complex inputs and outputs of a torch module into real tensors with a last axis of 2: real and imaginary part. "
+        "Without it they are refused",
         kind=FLAG,
     )
-    fuse: bool = row(True, "one instruction an operator: same bits, slower", kind=FLAG)
+    fuse: bool = row(
+        True,
+        "fuse operators into one instruction; without (--no-fuse) each is its own: same bits, slower",
+        kind=FLAG,
+    )
     activations: str = row(
         AUTO,
-        "what activations are beside quantized weights: float; int8 with a scale for each block of 32, found while running "
-        "(int8-block), or for each token behind a Hadamard rotation, float weights of products in int8, too (int8-token); int8 or "
-        "int16 by samples (int8-static, int16-static: with format int8 and calibrate, or as the model has them); auto: by the "
-        "format, float where the model came quantized, static with int8 and calibrate",
+        "data type of activations beside quantized weights: float (weight-only); int8-block, dynamic with a scale for each "
+        "block of 32; int8-token, dynamic with a scale for each token behind a Hadamard rotation, which quantizes float "
+        "weights, too; int8-static and int16-static, ranges from samples, with format int8 and calibrate, or as the model "
+        "has them; auto: static with format int8 and calibrate, float for a model that came quantized, else what suits the "
+        "format",
         choices=CHOICES,
     )
     fast_conv: bool = row(
         False,
-        "convolutions of 3 x 3 in f32 by Winograd's F(4 x 4, 3 x 3) where that is faster: other rounding, about three times the "
-        "error, and weights four times as large",
+        "use Winograd's F(4 x 4, 3 x 3) for f32 convolutions of 3 x 3 where it is faster: about three times the rounding "
+        "error, weights four times as large",
         kind=FLAG,
     )
     mode: str = row(
         "default",
-        "what is done for the time of a run: rules choose among operators (default); sizes are fixed, those of hints too, which "
-        "leaves fewer instructions (reduce-overhead); both operators are measured on this machine where another of fast_conv "
-        "or activations may take a place (max-autotune)",
+        "effort for speed: choose operators by rules (default); fix all sizes, those of hints too, for fewer instructions "
+        "(reduce-overhead); measure on this machine where fast_conv or activations leaves a choice of operators "
+        "(max-autotune)",
         choices=LATENCIES,
     )
     delegates: str | Sequence[str | Delegate] = row(
         "cpu",
-        "who runs what it can, in this order: hexagon,cpu; cpu, or nobody, takes the rest",
+        "backends in order of preference, as hexagon,cpu; the CPU runs what no other takes",
     )
     placement: str = row(
         "warn",
-        "the CPU in a delegate's place: allowed, with a warning, or never (forbid: every node must go to a delegate, but "
-        "those that quantize inputs and dequantize outputs)",
+        "whether the CPU may run nodes that a delegate was asked for: allow; warn; forbid, which is an error for every node "
+        "but those that quantize inputs and dequantize outputs",
         choices=POLICIES,
     )
     progress: Progress | None = row(

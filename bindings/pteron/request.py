@@ -71,50 +71,53 @@ class Request(Options):
     )
     weights: str | os.PathLike[str] | None = row(
         None,
-        "a checkpoint whose weights take the place of those of the same names, as its tool quantized them, before anything is "
-        "rounded: .gguf, .safetensors or a folder of these (AutoAWQ, GPTQ, compressed-tensors, bitsandbytes)",
+        "checkpoint that replaces the model's weights by name before quantization, as its tool quantized them: .gguf, "
+        ".safetensors, or a folder of these (AutoAWQ, GPTQ, compressed-tensors, bitsandbytes)",
         kind=PATH,
     )
     partial: bool = row(
         False,
-        "of weights: what the checkpoint lacks stays as the model has it, and tensors without a place are left; else both are errors",
+        "let weights cover a part of the model: parameters without a tensor stay as they are, tensors without a parameter "
+        "are left out. Without it both are errors",
         kind=FLAG,
     )
     quantize: str | Recipe | None = row(
         None,
-        "round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ..., or a recipe's file (.yaml)",
+        "quantize the weights to this format first, as `pteron quantize --format` does: int8, nf4, mxfp4 ... (a wrong name "
+        "lists all), or a recipe (.yaml)",
     )
     calibrate: Source | None = row(
         None,
-        "samples by which weights are rounded and, with int8, activations get their ranges: .npz with each input by name along "
-        "the first axis, .npy of the only input, or a folder of them; in Python also arrays, tensors, lists, tuples, dicts, a "
-        "DataLoader or a generator of these; for int8 also ranges (.json)",
+        "samples for GPTQ and, with int8, for the ranges of activations: .npz with each input by name along the first axis, "
+        ".npy of the only input, or a folder of them; in Python also arrays, tensors, lists, tuples, dicts, a DataLoader or "
+        "a generator of these. For int8 also a file of ranges (.json)",
     )
-    samples: int = row(64, "samples to calibrate with", kind=COUNT)
+    samples: int = row(64, "how many samples of calibrate to use", kind=COUNT)
     statistics: str | os.PathLike[str] | None = row(
         None,
-        "what the samples say of the layers' inputs: a file (.npz) that is written with `calibrate` and read without, for any format",
+        "file (.npz) for statistics of the layers' inputs: written with `calibrate`, read without; any format can use them "
+        "again",
         kind=PATH,
     )
     evaluate: Samples | None = row(
         None,
-        "samples, as for `calibrate`, that the loss at the outputs is measured on: of all layers, and of each alone",
+        "samples, as for `calibrate`, to measure the loss at the outputs on: of all layers, and of each alone",
     )
     resume: bool = row(
         False,
-        "keep what was rounded and measured in a folder beside the output until it is written, and go on from one that is there",
+        "keep finished work in a folder beside the output until that is written, and continue from one that is there",
         kind=FLAG,
     )
     max_ram: int | None = row(
         None,
-        "bytes that weights and statistics may take at once while samples run, at least those of one layer",
+        "bytes for weights and statistics while samples run; at least those of one layer",
         kind=COUNT,
     )
     tune: str | os.PathLike[str] | None = row(
         None,
-        "a profile (.json) of what operators took on some machine, by which they are chosen where --fast-conv or --activations leaves a "
-        "choice: the same bytes wherever the export runs; with --mode max-autotune what it lacks is measured and added, and a file "
-        "that is not there is begun",
+        "profile (.json) of operator times on a target machine: decides where fast_conv or activations leaves a choice of "
+        "operators, so that the program is the same wherever it is exported. With mode max-autotune missing times are "
+        "measured and added, and a missing file is created",
         kind=PATH,
     )
     quantized: Callable[[QuantReport], None] | None = row(
@@ -124,28 +127,31 @@ class Request(Options):
     )
     check: bool = row(
         True,
-        "a graph from PyTorch is not run on its example inputs and compared with the module",
+        "run a graph from PyTorch and compare it with the module, on the example inputs and on others; without (--no-check) "
+        "it is not compared",
         kind=FLAG,
     )
-    strip: bool = row(False, "without names and source lines", kind=FLAG)
+    strip: bool = row(False, "leave out names and source lines", kind=FLAG)
     dry_run: bool = row(
-        False, "lower only: report problems, write nothing but the report", kind=FLAG
+        False, "stop after lowering: report problems, write nothing but the report", kind=FLAG
     )
     report: str | os.PathLike[str] | None = row(
-        None, "write the report, or the error, as .json or .html", kind=PATH
+        None, "write the report, or the error, to this file: .json or .html", kind=PATH
     )
     ranges: str | os.PathLike[str] | None = row(
-        None, "write the ranges of activations that were found (.json), for calibrate", kind=PATH
+        None,
+        "write the observed ranges of activations to this file (.json), for calibrate",
+        kind=PATH,
     )
     save_onnx: str | os.PathLike[str] | None = row(
         None,
-        "write the captured and cleaned graph as standard ONNX, before it is quantized, at the lowest opset in which its operators "
-        "mean the same: for other runtimes, and for commands that take .onnx",
+        "write the captured graph, before it is quantized, as standard ONNX of the lowest opset that has its operators: for "
+        "other runtimes, and for commands that take .onnx",
         kind=PATH,
     )
     kernel_list: str | os.PathLike[str] | None = row(
         None,
-        "write a header for a build with the program's kernels alone (CMake: PTE_KERNEL_LIST)",
+        "write a C header that limits a build to the program's kernels (CMake: PTE_KERNEL_LIST)",
         kind=PATH,
     )
 
@@ -199,71 +205,75 @@ class Quantization:
         "as export_model takes it: a path of an .onnx or .pt2 file, model.py:NAME, bytes or a model of ONNX, a torch module",
     )
     out: str | os.PathLike[str] | None = row(
-        None, "an .onnx or .pte file; needed, but for dry_run", kind=PATH
+        None, "output, .onnx or .pte; required without dry_run", kind=PATH
     )
     _: dataclasses.KW_ONLY
     args: Sequence[Any] | None = _like("args")
     kwargs: Mapping[str, Any] | None = _like("kwargs")
     dynamic_shapes: Any = _like("dynamic_shapes")
     format: str | None = row(
-        None, "nf4, mxfp4 ...; an unknown one names all", kind=((str,), "a name")
+        None,
+        "format of the weights: int8, nf4, mxfp4 ...; a wrong name lists all",
+        kind=((str,), "a name"),
     )
     recipe: str | os.PathLike[str] | Recipe | None = row(
         None,
-        "what format, rules, embeddings, algorithm, activations, scaling, rotation, seed, range and the targets say, as a file "
-        "(.yaml)",
+        "file (.yaml) with format, rules, embeddings, algorithm, activations, scaling, rotation, seed, range and targets",
     )
     rules: Mapping[str, str] | None = row(
         None,
-        "REGEX=FORMAT: layers whose name REGEX finds get FORMAT, or stay as they are (skip); the last match wins",
+        "REGEX=FORMAT: layers whose name matches REGEX get FORMAT, or stay as they are (skip); the last match wins",
         kind=MAPPING,
     )
     algorithm: str = row(
         "",
-        "of rounding; default: gptq where there are samples or statistics, else search",
+        "rounding: to nearest, by a scale search, or by GPTQ; default: gptq with samples or statistics, else search",
         choices=ALGORITHMS,
     )
     activations: str = _like("activations")
     scaling: str = row(
         "none",
-        "with samples: channels that layers read are scaled before weights are rounded (AWQ), by weights and norms around "
-        "them (fold), or by a multiplication more where those cannot (multiply)",
+        "scale input channels of layers before rounding (AWQ; needs samples): folded into weights and norms around them "
+        "(fold), or with an added multiplication where it cannot be folded (multiply)",
         choices=SCALINGS,
     )
     rotation: str = row(
         "none",
-        "channels are rotated in the weights around them before these are rounded (QuaRot): of the values of attention heads, of "
-        "the residual stream, or of both (all)",
+        "rotate channels before rounding, folded into the weights around them (QuaRot): values of attention heads, the "
+        "residual stream, or both (all)",
         choices=ROTATIONS,
     )
-    seed: int = row(0, "of the signs of rotation", kind=COUNT)
+    seed: int = row(0, "seed of the random signs of rotation", kind=COUNT)
     range: str = row(
         "",
-        "of activations in static int8: all of what samples showed (minmax, the default), or without outliers, by how many "
-        "(percentile), by what codes tell of how elements lie (entropy) or by what they miss (mse)",
+        "calibration method for ranges of static activations: minmax, the default, or without outliers: percentile, entropy, "
+        "mse",
         choices=RANGES,
     )
-    embeddings: bool = row(False, "tables that Gather reads, too", kind=FLAG)
+    embeddings: bool = row(False, "quantize embedding tables (Gather), too", kind=FLAG)
     target_bpw: float | None = row(
         None,
-        "formats by what each layer costs at the output, so that weights take so many bits on average",
+        "mixed precision: choose each layer's format by its sensitivity, for this many bits a weight on average",
         kind=((int, float), "a number"),
     )
     target_size: int | str | None = row(
-        None, "as target_bpw, for all weights: 12MB", kind=((int, str), "bytes")
+        None,
+        "mixed precision as target_bpw, for this size of all weights: 12MB",
+        kind=((int, str), "bytes"),
     )
     max_loss: float | None = row(
         None,
-        "as few bits, or units of static int8 in int16 or f32, as keep the metric at the outputs at this loss or below",
+        "mixed precision: the fewest bits, or the fewest int16 and f32 units of static int8, whose loss at the outputs stays "
+        "at or below this, in units of metric",
         kind=((int, float), "a number"),
     )
     metric: str = row(
         "cosine",
-        "of max_loss and evaluate: the mean of 1 - cosine at the outputs, times 10^4 (cosine); per cent of outputs whose "
-        "largest element is another (top1); perplexity of the tokens that are read",
+        "unit of max_loss and evaluate: cosine, the mean of 1 - cosine times 10^4; top1, per cent of outputs whose largest "
+        "element changes; perplexity, of the tokens that are read",
         choices=METRICS,
     )
-    among: str | Sequence[str] = row("", "formats for a target: nf4,mxfp6,int8")
+    among: str | Sequence[str] = row("", "formats that a target may choose from: nf4,mxfp6,int8")
     calibrate: Source | None = _like("calibrate")
     samples: int = _like("samples")
     ranges: str | os.PathLike[str] | None = _like("ranges")
@@ -273,7 +283,7 @@ class Quantization:
     max_ram: int | None = _like("max_ram")
     dry_run: bool = row(
         False,
-        "what each layer would become, its bytes and its error by nearest rounding; write nothing but the report",
+        "report what each layer would become, its bytes and its error by rounding to nearest; write nothing but the report",
         kind=FLAG,
     )
     report: str | os.PathLike[str] | None = _like("report")
