@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
+import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -321,6 +323,15 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as end:
         parser().parse_args([command, "--help"])
     assert end.value.code == 0 and "usage" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_a_help_and_every_command_an_example_that_parses(command: str) -> None:
+    (subs,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    about = subs.choices[command]
+    assert all(action.help for action in about._actions), "each option says what it does"
+    (example,) = re.findall(r"(?m)^Example:\n\n    pteron (.+)$", about.description or "")
+    assert parser().parse_args(shlex.split(example)).command == command
 
 
 # --- delegates ----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,11 @@
-"""Two files of C for a program on a microcontroller: what it needs of the runtime, and the program.
+"""Make two files of C for a microcontroller: what the program needs of the runtime, and the program.
 
 They need a C11 compiler and memcpy, no other file. Sizes are those of the dimensions' hints, or of --dim. The program is
 verified now and becomes tables of C; with --replaceable the image has the verifier and takes other programs, too.
+
+Example:
+
+    pteron amalgamate model.pte -o firmware/model
 """
 
 from __future__ import annotations
@@ -18,9 +22,22 @@ from .pairs import file, integer, pairs, program
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=file)
-    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="FOLDER")
-    parser.add_argument("--dim", action="append", default=[], metavar="SYMBOL=N")
+    parser.add_argument("program", type=file, help=".pte file")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="where the files go (default: here)",
+    )
+    parser.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="size of a symbolic dimension (default: its hint)",
+    )
     parser.add_argument(
         "--replaceable",
         action="store_true",
@@ -33,7 +50,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="TOOL",
         help="what makes the folder a package of arduino, cmsis, platformio, zephyr; may be given again",
     )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,11 @@
-"""Latency percentiles, load time, memory, and operators beside what the processor can do; with --vs, other runtimes in turn."""
+"""Measure latency, load time and memory of a program, beside other runtimes with --vs.
+
+Shows percentiles, and operators beside what the processor can do (roofline). Runtimes are measured in turn.
+
+Example:
+
+    pteron bench model.pte --threads 1 --vs onnxruntime=model.onnx
+"""
 
 from __future__ import annotations
 
@@ -22,10 +29,12 @@ from .times import summary
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=file)
+    parser.add_argument("program", type=file, help=".pte file")
     feeds.add(parser)
     parser.add_argument("--runs", type=at_least(1), default=50, help="counted runs (default 50)")
-    parser.add_argument("--warmup", type=at_least(0), default=3)
+    parser.add_argument(
+        "--warmup", type=at_least(0), default=3, help="runs before those that count (default 3)"
+    )
     parser.add_argument(
         "--vs-onnx", type=file, metavar="ONNX", help="time other runtimes on this model, in turn"
     )
@@ -34,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[=FILE],...",
         help=f"which of {','.join(peers.PEERS)}, where installed (default onnxruntime), each on a file of its own or the ONNX model",
     )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,6 +3,10 @@
 bash:  pteron completion bash >~/.local/share/bash-completion/completions/pteron
 zsh:   pteron completion zsh >~/.zfunc/_pteron      (with fpath+=~/.zfunc before compinit)
 fish:  pteron completion fish >~/.config/fish/completions/pteron.fish
+
+Example:
+
+    pteron completion bash
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=SHELLS, help="which shell")
 
 
 def run(args: argparse.Namespace) -> int:

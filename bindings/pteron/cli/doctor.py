@@ -1,4 +1,9 @@
-"""What works here, and what to install for the rest."""
+"""Show what works on this machine, and what to install for the rest.
+
+Example:
+
+    pteron doctor
+"""
 
 from __future__ import annotations
 
@@ -40,7 +45,7 @@ _PROGRAMS: tuple[tuple[str, str, str], ...] = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,9 @@
-"""Compile a model (.onnx, .pt2, model.py:make) into a .pte program."""
+"""Compile a model (.onnx, .pt2, model.py:make) into a .pte program.
+
+Example:
+
+    pteron export model.onnx -o model.pte --quantize int8 --calibrate samples.npz --fix batch=1
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "%(prog)s [options] MODEL"
     parser.add_argument(
         "model",
         type=file,
@@ -31,37 +37,42 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=file,
         help="the program, under any name but that of another kind of file; default: the model's with .pte",
     )
-    option(parser, "--state", "states", action="append", metavar="INPUT=OUTPUT")
-    option(parser, "--max-context", "max_context", type=integer, metavar="TOKENS")
-    option(parser, "--cache", "cache")
-    option(parser, "--logits", "logits")
-    option(parser, "--hint", "hints", action="append", metavar="SYMBOL=N")
-    option(parser, "--fix", "fix", action="append", metavar="SYMBOL=N")
-    option(parser, "--example", "example", type=file, metavar="FILE")
-    option(parser, "--random-seed", "random_seed", type=integer, metavar="N")
-    option(parser, "--delegate", "delegates", metavar="NAMES")
-    option(parser, "--placement", "placement")
-    option(parser, "--weights", "weights", type=Path, metavar="FILE")
-    option(parser, "--partial", "partial")
-    option(parser, "--quantize", "quantize", metavar="FORMAT")
-    static(parser)
-    option(parser, "--evaluate", "evaluate", type=file, metavar="FILE")
-    option(parser, "--resume", "resume")
-    option(parser, "--max-ram", "max_ram", type=size, metavar="SIZE")
-    option(parser, "--no-fuse", "fuse")
-    option(parser, "--fast-conv", "fast_conv")
-    option(parser, "--mode", "mode")
-    option(parser, "--tune", "tune", type=file, metavar="FILE")
-    option(parser, "--strip", "strip")
-    option(parser, "--dry-run", "dry_run")
-    option(parser, "--no-check", "check")
-    option(parser, "--complex-pairs", "complex_pairs")
-    option(parser, "--report", "report", type=file, metavar="FILE")
-    option(parser, "--save-onnx", "save_onnx", type=file, metavar="FILE")
-    option(parser, "--kernel-list", "kernel_list", type=file, metavar="FILE")
-    parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
-    option(parser, "--activations", "activations")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    weights = parser.add_argument_group("weights and quantization")
+    option(weights, "--weights", "weights", type=Path, metavar="FILE")
+    option(weights, "--partial", "partial")
+    option(weights, "--quantize", "quantize", metavar="FORMAT")
+    option(weights, "--activations", "activations")
+    static(weights)
+    option(weights, "--evaluate", "evaluate", type=file, metavar="FILE")
+    option(weights, "--resume", "resume")
+    option(weights, "--max-ram", "max_ram", type=size, metavar="SIZE")
+    inputs = parser.add_argument_group("inputs and sizes")
+    option(inputs, "--fix", "fix", action="append", metavar="SYMBOL=N")
+    option(inputs, "--hint", "hints", action="append", metavar="SYMBOL=N")
+    option(inputs, "--example", "example", type=file, metavar="FILE")
+    option(inputs, "--complex-pairs", "complex_pairs")
+    option(inputs, "--random-seed", "random_seed", type=integer, metavar="N")
+    option(inputs, "--no-check", "check")
+    decoder = parser.add_argument_group("decoders and states")
+    option(decoder, "--max-context", "max_context", type=integer, metavar="TOKENS")
+    option(decoder, "--cache", "cache")
+    option(decoder, "--logits", "logits")
+    option(decoder, "--state", "states", action="append", metavar="INPUT=OUTPUT")
+    target = parser.add_argument_group("target and speed")
+    option(target, "--delegate", "delegates", metavar="NAMES")
+    option(target, "--placement", "placement")
+    option(target, "--mode", "mode")
+    option(target, "--tune", "tune", type=file, metavar="FILE")
+    option(target, "--fast-conv", "fast_conv")
+    option(target, "--no-fuse", "fuse")
+    out = parser.add_argument_group("reports and other outputs")
+    option(out, "--dry-run", "dry_run")
+    option(out, "--report", "report", type=file, metavar="FILE")
+    option(out, "--save-onnx", "save_onnx", type=file, metavar="FILE")
+    option(out, "--kernel-list", "kernel_list", type=file, metavar="FILE")
+    option(out, "--strip", "strip")
+    out.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    out.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,9 @@
-"""Generate tokens with a decoder that keeps its context (export --max-context)."""
+"""Generate tokens with a decoder that has a KV cache (exported with --max-context).
+
+Example:
+
+    pteron generate decoder.pte --tokens 1,2,3 --max-new-tokens 20 --temperature 0.8 --seed 7
+"""
 
 from __future__ import annotations
 
@@ -15,32 +20,53 @@ from .pairs import at_least, program, tolerance
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=Path)
-    parser.add_argument("--tokens", type=ids, required=True, metavar="1,2,3", help="the prompt")
+    parser.add_argument("program", type=Path, help=".pte file of a decoder")
     parser.add_argument(
-        "--max-new-tokens", type=at_least(0), metavar="N", help="default: until the context is full"
+        "--tokens", type=ids, required=True, metavar="1,2,3", help="token ids of the prompt"
     )
     parser.add_argument(
-        "--stop", type=ids, default=[], metavar="1,2", help="tokens that end the text"
+        "--max-new-tokens",
+        type=at_least(0),
+        metavar="N",
+        help="most tokens to generate; default: until the context is full",
+    )
+    parser.add_argument(
+        "--stop",
+        type=ids,
+        default=[],
+        metavar="1,2",
+        help="token ids that end the generation, as eos",
     )
     parser.add_argument(
         "--temperature",
         type=tolerance,
         default=0.0,
-        help="0 (default): the likeliest token each time",
+        help="0 (default): greedy, the most probable token; above: sampling, the flatter the higher",
     )
     parser.add_argument(
-        "--top-k", type=at_least(0), default=0, metavar="K", help="of the K likeliest"
+        "--top-k",
+        type=at_least(0),
+        default=0,
+        metavar="K",
+        help="sample from the K most probable tokens (0: all)",
     )
     parser.add_argument(
-        "--top-p", type=tolerance, default=1.0, metavar="P", help="of those that make P"
+        "--top-p",
+        type=tolerance,
+        default=1.0,
+        metavar="P",
+        help="sample from the fewest tokens whose probabilities sum to P",
     )
     parser.add_argument(
-        "--min-p", type=tolerance, default=0.0, metavar="P", help="none below P of the best"
+        "--min-p",
+        type=tolerance,
+        default=0.0,
+        metavar="P",
+        help="drop tokens below P times the highest probability",
     )
-    parser.add_argument("--seed", type=at_least(0, 2**64 - 1), default=0, help="of the draws")
+    parser.add_argument("--seed", type=at_least(0, 2**64 - 1), default=0, help="seed of sampling")
     parser.add_argument("--threads", type=at_least(0, 256), help="threads (default: all)")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def ids(text: str) -> list[int]:

@@ -1,7 +1,10 @@
-"""What is in a program: sizes, ports, placement of nodes, instructions, and the memory plan; as text, JSON or an HTML page.
-Of an ONNX model: what it is quantized with.
+"""Show what is in a program: sizes, inputs and outputs, placement of nodes, instructions and the memory plan.
 
-Sizes are those at the dimensions' hints; --dim SYMBOL=N asks for others.
+Of an ONNX model: what it is quantized with. Sizes are those at the dimensions' hints; --dim SYMBOL=N asks for others.
+
+Example:
+
+    pteron inspect model.pte --dim batch=4 --html model.html
 """
 
 from __future__ import annotations
@@ -20,23 +23,29 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=file)
+    parser.add_argument("program", type=file, help=".pte file, or an .onnx model")
     parser.add_argument(
         "--html", type=file, metavar="FILE", help="write one static page with the plan as a picture"
     )
-    parser.add_argument("--dim", action="append", default=[], metavar="SYMBOL=N")
+    parser.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="size of a symbolic dimension (default: its hint)",
+    )
     parser.add_argument(
         "--tune",
         type=file,
         metavar="FILE",
-        help="a profile of export: what operators took there, beside those that could take their places",
+        help="profile of export --tune: times of operators, and of those that could replace them",
     )
     parser.add_argument(
         "--all",
         action="store_true",
         help="every instruction (default: the first 40); of a model, every weight",
     )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -29,9 +29,11 @@ KINDS: Final = {
 }  # fmt: skip
 
 
-def option(
-    parser: argparse.ArgumentParser, flag: str, name: str, of: type[Any] = Request, **form: Any
-) -> None:
+Options = argparse.ArgumentParser | argparse._ArgumentGroup
+"""What takes an option: a command, or a group of its help."""
+
+
+def option(parser: Options, flag: str, name: str, of: type[Any] = Request, **form: Any) -> None:
     """An option of an export, at `args.<name>`: its default, choices and help are those of its row (request.py). The flag of
     what is True makes it False. `of`: whose row."""
     field = rows(of)[name]

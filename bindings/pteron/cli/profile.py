@@ -1,4 +1,9 @@
-"""Where the time goes: a table by operator and instruction, and a Chrome trace."""
+"""Show where the time of a run goes: a table by operator and instruction, and a Chrome trace.
+
+Example:
+
+    pteron profile model.pte --runs 10 -o trace.json
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from .times import NAMES, Nodes, Spent, summary
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=file)
+    parser.add_argument("program", type=file, help=".pte file")
     feeds.add(parser)
     parser.add_argument(
         "--runs", type=at_least(1), default=10, help="counted runs after one warm-up"
@@ -27,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--html", type=file, metavar="FILE", help="write one static page")
     parser.add_argument("--top", type=at_least(0), default=20, help="instructions to list")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

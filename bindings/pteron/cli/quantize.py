@@ -1,8 +1,11 @@
 """Quantize the weights of a model: to an ONNX model with Q/DQ nodes, or straight to a .pte program.
 
-Weights of MatMul, Gemm and Conv under the scales that cost least; with --calibrate by GPTQ. With --format int8 --calibrate activations
-too: static int8, integers from end to end. An .onnx result declares the lowest opset that has its types, so that other runtimes open it where
-their kernels allow.
+Weights of MatMul, Gemm and Conv get the scales of least squared error, with --calibrate by GPTQ. With --format int8 --calibrate
+activations are quantized, too (static int8). An .onnx output declares the lowest opset that has its types, for other runtimes.
+
+Example:
+
+    pteron quantize model.onnx -o model-int8.onnx --format int8 --calibrate samples.npz
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from pteron.schema.errors import existing
 from ..request import OF_RECIPES, Quantization
 from ..source import file_of
 from . import say
-from .pairs import at_least, file, kind, model, option, pairs, ready
+from .pairs import Options, at_least, file, kind, model, option, pairs, ready
 from .progress import progress
 from .wrote import wrote
 
@@ -30,33 +33,39 @@ NPY = b"\x93NUMPY"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "%(prog)s [options] MODEL"
     parser.add_argument("model", type=file, help=".onnx or .pt2 file, or model.py:make")
     parser.add_argument(
         "-o", "--output", type=file, help="an .onnx or .pte file; needed, but for --dry-run"
     )
-    own(parser, "--format", "format")
-    own(parser, "--recipe", "recipe", type=file, metavar="FILE")
-    own(parser, "--rule", "rules", action="append", metavar="REGEX=FORMAT")
-    own(parser, "--algorithm", "algorithm")
-    own(parser, "--activations", "activations")
-    own(parser, "--scaling", "scaling")
-    own(parser, "--rotation", "rotation")
-    own(parser, "--seed", "seed", type=at_least(0))
-    own(parser, "--range", "range")
-    static(parser)
-    own(parser, "--embeddings", "embeddings")
-    own(parser, "--target-bpw", "target_bpw", type=float, metavar="BITS")
-    own(parser, "--target-size", "target_size", type=size, metavar="SIZE")
-    own(parser, "--max-loss", "max_loss", type=float, metavar="LOSS")
-    own(parser, "--metric", "metric")
-    own(parser, "--among", "among", metavar="FORMATS")
-    own(parser, "--evaluate", "evaluate", type=file, metavar="FILE")
-    own(parser, "--resume", "resume")
-    own(parser, "--max-ram", "max_ram", type=size, metavar="SIZE")
-    own(parser, "--dry-run", "dry_run")
-    own(parser, "--report", "report", type=file, metavar="FILE")
-    parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    what = parser.add_argument_group("formats")
+    own(what, "--format", "format")
+    own(what, "--rule", "rules", action="append", metavar="REGEX=FORMAT")
+    own(what, "--embeddings", "embeddings")
+    own(what, "--activations", "activations")
+    own(what, "--recipe", "recipe", type=file, metavar="FILE")
+    how = parser.add_argument_group("calibration and rounding")
+    static(how)
+    own(how, "--algorithm", "algorithm")
+    own(how, "--scaling", "scaling")
+    own(how, "--rotation", "rotation")
+    own(how, "--seed", "seed", type=at_least(0))
+    own(how, "--range", "range")
+    target = parser.add_argument_group("mixed precision")
+    own(target, "--target-bpw", "target_bpw", type=float, metavar="BITS")
+    own(target, "--target-size", "target_size", type=size, metavar="SIZE")
+    own(target, "--max-loss", "max_loss", type=float, metavar="LOSS")
+    own(target, "--metric", "metric")
+    own(target, "--among", "among", metavar="FORMATS")
+    own(target, "--evaluate", "evaluate", type=file, metavar="FILE")
+    work = parser.add_argument_group("long runs")
+    own(work, "--resume", "resume")
+    own(work, "--max-ram", "max_ram", type=size, metavar="SIZE")
+    out = parser.add_argument_group("reports")
+    own(out, "--dry-run", "dry_run")
+    own(out, "--report", "report", type=file, metavar="FILE")
+    out.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    out.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
 own = functools.partial(option, of=Quantization)
@@ -73,7 +82,7 @@ def size(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def static(parser: argparse.ArgumentParser) -> None:
+def static(parser: Options) -> None:
     """Options of calibration, which `export` has too."""
     option(parser, "--calibrate", "calibrate", type=file, metavar="FILE")
     option(parser, "--samples", "samples", type=at_least(1), metavar="N")

@@ -1,4 +1,9 @@
-"""Run a program once and show or save its outputs."""
+"""Run a program once, and show or save its outputs.
+
+Example:
+
+    pteron run model.pte --input image=image.npy -o outputs.npz
+"""
 
 from __future__ import annotations
 
@@ -18,11 +23,11 @@ from .pairs import file, kind, ready, seconds
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=file)
+    parser.add_argument("program", type=file, help=".pte file")
     feeds.add(parser)
     parser.add_argument("-o", "--output", type=file, help="save the outputs as .npz")
     parser.add_argument("--timeout", type=seconds, metavar="S", help="end the run after S seconds")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

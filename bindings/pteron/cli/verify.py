@@ -2,6 +2,10 @@
 
 With --inputs and --outputs (both .npz) the program is run and its outputs are compared. Otherwise no delegate is needed: what
 one that is not here would say of its payload stays open, and verify says so.
+
+Example:
+
+    pteron verify model.pte --inputs inputs.npz --outputs expected.npz
 """
 
 from __future__ import annotations
@@ -22,14 +26,21 @@ from .pairs import arrays, file, program, tolerance
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=file)
-    parser.add_argument("--inputs", type=file, metavar="NPZ")
-    parser.add_argument("--outputs", type=file, metavar="NPZ", help="what they should be")
-    parser.add_argument("--rtol", type=tolerance, default=1e-3)
+    parser.add_argument("program", type=file, help=".pte file")
+    parser.add_argument("--inputs", type=file, metavar="NPZ", help="inputs of a run, by name")
     parser.add_argument(
-        "--atol", type=tolerance, default=1e-4, help="as a fraction of the largest reference value"
+        "--outputs", type=file, metavar="NPZ", help="expected outputs of that run, by name"
     )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--rtol", type=tolerance, default=1e-3, help="allowed relative error (default 1e-3)"
+    )
+    parser.add_argument(
+        "--atol",
+        type=tolerance,
+        default=1e-4,
+        help="allowed absolute error, as a fraction of the largest expected value (default 1e-4)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
