@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers holes undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards test-rows android-models web fresh zoo roads sizes
+.PHONY: help site dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers holes undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards test-rows android-models web fresh zoo roads sizes
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -21,6 +21,7 @@ help:
 	@echo "make test-boards  the slow matrix of phones and boards: an APK without an NDK, its library, Cortex-M images and C archives under emulation"
 	@echo "make android-models  programs and tables into the assets of android_demo"
 	@echo "make web     build/web: WebAssembly, the page of examples/web, its programs; needs clang-19 and lld-19"
+	@echo "make site    build/site/html: the pages as a site, warnings as errors"
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md; BENCH='--out FILE': that of another processor"
@@ -98,6 +99,9 @@ lint: dev
 	@$(BIN)/mypy -p pteron --no-error-summary
 	@git ls-files '*.c' '*.h' '*.inc' | xargs $(BIN)/clang-format --dry-run --Werror
 	@$(BIN)/python schema/gen --check
+
+site: dev
+	@$(BIN)/python docs/site/build.py
 
 test: dev
 	@SHARE=$(SHARE) .ci/steps
