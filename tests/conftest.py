@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 NPU_PYTHON = ROOT / ".venv-npu/bin/python"
 if NPU_PYTHON.exists():
     os.environ.setdefault("PTERON_NPU_PYTHON", str(NPU_PYTHON))
+os.environ.setdefault("CMAKE_C_COMPILER_LAUNCHER", str(ROOT / "tests/compile.sh"))
 os.environ.pop("PYTHONUNBUFFERED", None)  # what children print is buffered, as where users are
 
 
