@@ -20,6 +20,7 @@ for ((i = 1; i < $#; i++)); do
     -MT | -MF | -isystem | -include) read+=("$word" "$next") i=$((i + 1)) ;;
     -g* | -fsanitize* | -flto* | --coverage | -x) exec "$@" ;;
     -W*) warnings+=("$word") ;;
+    -std=*) flags=("$word" ${flags[@]+"${flags[@]}"}) ;; # CMake's generators have it in different places
     -*) flags+=("$word") ;;
     *.c) [ -z "$source" ] || exec "$@"; source=$word ;;
     *) exec "$@" ;;
@@ -28,7 +29,7 @@ done
 [ -n "$compiles" ] && [ -n "$source" ] && [ -n "$object" ] || exec "$@"
 mkdir -p "$kept"
 "$1" ${flags[@]+"${flags[@]}"} ${read[@]+"${read[@]}"} -E -P -o "$text" "$source" 2>"$text.said" && [ ! -s "$text.said" ] || plainly "$@"
-compiler=$(stat -Lc '%n %s %Y' "$(command -v "$1")") || plainly "$@"
+compiler=$(stat -Lc '%d %i %s %Y' "$(command -v "$1")") || plainly "$@"
 object_by() { # WARNING...: where the object is kept that was compiled with those
   local sum
   read -r sum _ < <({ printf '%s\n' "$compiler" ${flags[@]+"${flags[@]}"} "$@"; cat "$text"; } | sha256sum)
