@@ -20,6 +20,8 @@ from ops.remote import Remote
 
 from pteron.schema.isas import ISAS
 
+pytestmark = pytest.mark.slow
+
 
 @dataclasses.dataclass(frozen=True)
 class Machine:

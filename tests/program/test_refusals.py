@@ -20,6 +20,8 @@ from program import op_samples, samples
 
 from pteron.schema.ops import OPS
 
+pytestmark = pytest.mark.slow
+
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 LIST: Final = Path(__file__).with_name("refusals.txt")
 SOURCES: Final = [ROOT / "tests/fuzz" / name for name in ("refuse.c", "exercise.c")]
