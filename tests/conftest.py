@@ -4,6 +4,7 @@ failure."""
 from __future__ import annotations
 
 import collections
+import gc
 import importlib.util
 import os
 import re
@@ -18,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 NPU_PYTHON = ROOT / ".venv-npu/bin/python"
 if NPU_PYTHON.exists():
     os.environ.setdefault("PTERON_NPU_PYTHON", str(NPU_PYTHON))
+os.environ.setdefault("CMAKE_C_COMPILER_LAUNCHER", str(ROOT / "tests/compile.sh"))
 os.environ.pop("PYTHONUNBUFFERED", None)  # what children print is buffered, as where users are
 
 
@@ -40,7 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Every file is imported. A file gives tests in proportion to those it has, so that a share costs its share: what a file prepares
-    for all its tests would otherwise be prepared by every share."""
+    for all its tests would otherwise be prepared by every share. Files with slow tests are first: of two workers none ends long
+    before the other."""
     found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", config.option.share)
     if not found or int(found[1]) > int(found[2]):
         raise pytest.UsageError(f"--share: expected K/N, as 1/12, got {config.option.share}")
@@ -51,6 +54,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = taken
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: no collection of garbage need walk through it."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -64,6 +75,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()
     if config.option.markexpr == "boards" and not hasattr(config, "workerinput"):
         from boards import table
 

@@ -23,6 +23,8 @@ import pytest
 from onnx import TensorProto, helper
 from shell import sh
 
+pytestmark = pytest.mark.slow
+
 DET_ROW = '''
 
 @op(id=999, since=1, shape="[*b, n, n] -> [*b]", bound="8 K eps")

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import trees
 from onnx import TensorProto
 
 import pteron
@@ -38,13 +39,11 @@ def sh(*command: str | Path, code: int = 0) -> str:
     return done.stdout + done.stderr
 
 
-def make(root: Path, folder: Path, *options: str) -> Path:
+def make(folder: Path, *options: str) -> Path:
     """The library and pte_run with folder/kernels.h; returns where they are."""
     words = [f"-DPTE_KERNEL_LIST={folder}/kernels.h", "-DPTE_BUILD_TESTS=OFF", "-DPTE_AVX512=OFF"]
-    out = folder / "-".join(["build", *options])
-    sh("cmake", "-S", root, "-B", out, *words, *options)
-    sh("cmake", "--build", out, "-j", "2", "--target", "pteron", "pte_run")
-    return out / "runtime_c"
+    name = f"{folder.name}/{'-'.join(['build', *options])}"
+    return trees.built(name, *words, *options, targets=["pteron", "pte_run"]) / "runtime_c"
 
 
 def stripped(library: Path) -> int:
@@ -66,7 +65,7 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "kernels.h").read_text() != listed.read_text()
     ):
         shutil.copy(listed, folder / "kernels.h")
-    make(root, folder)
+    make(folder)
     return folder
 
 
@@ -75,10 +74,8 @@ def test_it_is_small(built: Path) -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="of x86-64")
-def test_one_set_of_variants_is_smaller_and_refuses_lesser_processors(
-    built: Path, root: Path
-) -> None:
-    both, one = built / "build/runtime_c", make(root, built, "-DPTE_LEAST=avx2")
+def test_one_set_of_variants_is_smaller_and_refuses_lesser_processors(built: Path) -> None:
+    both, one = built / "build/runtime_c", make(built, "-DPTE_LEAST=avx2")
     assert stripped(one / "libpteron.so") < stripped(both / "libpteron.so")
     names = sh("nm", "--defined-only", one / "libpteron.so")
     assert "__avx2" in names and "__portable" not in names

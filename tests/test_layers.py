@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -142,10 +143,16 @@ def absolute(path: Path, node: ast.ImportFrom) -> str:
     return ".".join((*package[: len(package) - node.level + 1], *filter(None, [node.module])))
 
 
+@functools.cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All that the file says, in no order."""
+    return tuple(ast.walk(ast.parse(path.read_text(), str(path))))
+
+
+@functools.cache
 def imports(path: Path) -> list[tuple[str, int]]:
-    tree = ast.parse(path.read_text(), str(path))
     found: list[tuple[str, int]] = []
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -180,6 +187,12 @@ def test_python_imports_only_what_its_layer_may_know(layer: str, path: Path) -> 
         assert fits, f"{path}:{line}: {layer or 'pteron'} may import {sorted(may)}, not {name}"
 
 
+@functools.cache
+def modules_of(home: str) -> set[str]:
+    files = {p.relative_to(ROOT / home).with_suffix("") for p in (ROOT / home).rglob("*.py")}
+    return {".".join(p.parts).removesuffix(".__init__") for p in files}
+
+
 def files_of_stages() -> list[Path]:
     return sorted(p for home in STAGES for p in (ROOT / home).rglob("*.py"))
 
@@ -190,12 +203,10 @@ def test_a_stage_knows_only_what_lies_before_it(path: Path) -> None:
     layer, package = parts[0].removesuffix(".py"), f"pteron.{home}."
     if layer == "__init__":
         return
-    files = {p.relative_to(ROOT / home).with_suffix("") for p in (ROOT / home).rglob("*.py")}
-    modules = {".".join(p.parts).removesuffix(".__init__") for p in files}
     may = STAGES[home][layer]
     for name, line in imports(path):
         inner = name.removeprefix(package)
-        if not name.startswith(package) or inner not in modules:
+        if not name.startswith(package) or inner not in modules_of(home):
             continue
         fits = inner.split(".")[0] == layer or any(
             inner == m or inner.startswith(m + ".") or m.startswith(inner + ".") for m in may
@@ -234,7 +245,7 @@ call each other: they are one thing, of more lines than a file has."""
 def needs_of(path: Path, name: str, modules: Mapping[str, Path]) -> set[str]:
     """The modules that `path` imports anywhere in it: in functions and for type checkers, too."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom):
             package = absolute(path, node)
             for alias in node.names:
@@ -261,7 +272,7 @@ def test_every_import_of_ours_is_found_without_an_installation() -> None:
     lost = []
     for path in (p for folder in folders for p in (ROOT / folder).rglob("*.py")):
         theirs = {"pteron", *own} - {p.stem for p in path.parent.iterdir()}
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             names: list[str] = []
             if isinstance(node, ast.ImportFrom) and node.level:
                 home = path.parents[node.level - 1] / (node.module or "").replace(".", "/")
@@ -297,7 +308,7 @@ def test_imports_inside_a_top_level_folder_are_relative(layer: str, path: Path) 
     """So a file is found where it lies. Those run as scripts have no package and write whole names."""
     if path.name == "__main__.py" or path.name == "tosa_worker.py":
         return
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "") != "":
             top = node.module.split(".")
             own = top[0] == "pteron" and (
@@ -396,7 +407,7 @@ def test_python_functions_are_at_most_80_lines() -> None:
     long = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name} ({node.end_lineno - node.lineno + 1})"
         for _, path in python_files()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef)
         and node.end_lineno is not None
         and node.end_lineno - node.lineno + 1 > LIMIT_FUNCTION

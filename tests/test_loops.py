@@ -6,7 +6,6 @@ GCC 12 turns a tile of 24 sums of `vpdpbusd` into copies and spills unless parti
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from turns import one_at_a_time
+import trees
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -60,13 +59,7 @@ def innermost(lines: list[Line]) -> Iterator[list[Line]]:
 
 @pytest.fixture(scope="module")
 def objects() -> list[Path]:
-    spec = importlib.util.spec_from_file_location("size", ROOT / "benchmarks/size.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    with one_at_a_time("size"):
-        module.build()
-    (kernels,) = Path(module.BUILD).rglob("pteron_objects.dir/kernels")
+    kernels = trees.library() / "runtime_c/CMakeFiles/pteron_objects.dir/kernels"
     found = sorted(p for folder in PRODUCTS for p in kernels.glob(f"{folder}/*__*.o"))
     return [p for p in found if "__portable" not in p.name and p.name not in DECODERS]
 

@@ -14,6 +14,8 @@ from models.decoder import VOCABULARY, decoder
 import pteron
 from pteron.runtime.tokens import Sampler
 
+pytestmark = pytest.mark.slow
+
 PROMPT, COUNT = [3, 1, 4, 1, 5, 9, 2, 6, 5, 35, 8, 9, 7, 9, 3, 23, 8], 24
 DRAWN = {"seed": 7, "top_k": 40, "top_p": 0.95}
 

@@ -16,6 +16,8 @@ from arm import cross
 import pteron
 from pteron.quantize.encode.table import FORMATS
 
+pytestmark = pytest.mark.slow
+
 SYSROOT = cross.FOLDER / "python"
 SCRIPT = """
 import hashlib, platform, sys

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import trees
 from boards import sdk
 
 pytestmark = [pytest.mark.slow, pytest.mark.boards]
@@ -59,10 +60,8 @@ def test_other_c_libraries_give_the_digests_of_this_machine(
     toolchain = sdk.ROOT / "runtime_c/cmake/zig.cmake"
     words = [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DPTE_ZIG={zig / 'zig'}"]
     words += [f"-DPTE_ZIG_TARGET={target}", "-DPTE_BUILD_TESTS=OFF", "-DPTE_AVX512=OFF"]
-    out = FOLDER / target
-    sdk.sh("cmake", "-S", sdk.ROOT, "-B", out, *words)
-    sdk.sh("cmake", "--build", out, "-j", "2", "--target", "pteron", "pte_run", timeout=900)
-    run = out / "runtime_c/pte_run"
+    tree = trees.built(f"zig/{target}", *words, targets=["pteron", "pte_run"], timeout=900)
+    run = tree / "runtime_c/pte_run"
     asked = sdk.sh("objdump", "-p", run)
     versions = {tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", asked)}
     if "musl" in target:

@@ -7,6 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
+import trees
 from boards import sdk
 
 CC = "x86_64-w64-mingw32-gcc-posix"
@@ -29,7 +30,10 @@ def need() -> None:
 
 def built(name: str, *options: str, targets: tuple[str, ...] = ()) -> Path:
     """build/boards/<name>: Pteron configured with the options, and the targets (none: all) built."""
-    out = sdk.ROOT / "build/boards" / name
-    sdk.sh("cmake", "-S", sdk.ROOT, "-B", out, f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}", *options)
-    sdk.sh("cmake", "--build", out, "-j", "2", *(w for t in targets for w in ("--target", t)))
-    return out
+    return trees.built(
+        f"boards/{name}",
+        f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}",
+        *options,
+        targets=targets,
+        timeout=550,
+    )

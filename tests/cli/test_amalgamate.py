@@ -16,6 +16,8 @@ from pteron.cli import main
 from pteron.export.file.read import read
 from pteron.export.program.kernels import header, kernels_of
 
+pytestmark = pytest.mark.slow
+
 MAIN = """
 #include "pteron_model.h"
 #include <stdio.h>

@@ -26,6 +26,8 @@ from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.save import save_onnx
 from pteron.export.write import apart, write_whole
 
+pytestmark = pytest.mark.slow
+
 PTERON = [sys.executable, "-m", "pteron"]
 
 

@@ -22,6 +22,8 @@ from delegates.integer_cases import CASES, make
 import pteron
 from pteron.export.delegates.partition import partition
 
+pytestmark = pytest.mark.slow
+
 SEEDS = (0, 1)
 
 

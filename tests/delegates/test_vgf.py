@@ -25,6 +25,8 @@ from delegates.integer_cases import CASES, Case, Maker, make
 from pteron.export.delegates import Segment, payload, tools, tosa, vgf
 from pteron.schema.errors import DelegateError
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Driver:

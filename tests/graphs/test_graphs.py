@@ -24,6 +24,8 @@ from pteron.export.lower.node import Node
 from pteron.export.lower.refs import Ref
 from pteron.export.lower.table import LOWERINGS
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).resolve().parent.parent
 CHUNK = 50
 EACH = 6

@@ -14,6 +14,8 @@ from ops.harness import variants
 
 import pteron
 
+pytestmark = pytest.mark.slow
+
 CAPACITY = 48
 TOKENS = np.random.default_rng(7).integers(0, VOCABULARY, (1, 40))
 PIECES = ((0, 1), (1, 2), (2, 9), (9, 10), (10, 37), (37, 40))

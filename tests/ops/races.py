@@ -13,13 +13,14 @@ import sys
 from ops import harness
 from ops.cases import CASES
 from ops.harness import Status, canonical
-from ops.library import MACHINE, ROOT, Target, racing
+from ops.library import Target, racing
 from ops.remote import Remote
 
 
 def main() -> int:
     cc = (*os.environ.get("CC", "cc").split(), "-fsanitize=thread", "-g", "-Wno-tsan")
-    built = racing(Target(cc, MACHINE, ROOT / "build/ops-thread"))
+    options = ("-DPTE_SANITIZE=thread", "-DCMAKE_C_FLAGS=-Wno-tsan")
+    built = racing(Target("ops-thread", cc, options))
     os.environ.setdefault("TSAN_OPTIONS", "halt_on_error=1")
     count = 0
     for op, cases in sorted(CASES.items()):

@@ -20,6 +20,8 @@ from ops.remote import Remote
 
 from pteron.schema.isas import ISAS
 
+pytestmark = pytest.mark.slow
+
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
@@ -58,7 +60,9 @@ def built() -> Iterator[Callable[[Machine], Remote]]:
         if missing and not os.environ.get("PTERON_REQUIRE_ALL"):
             pytest.skip(f"not installed: {', '.join(missing)}")
         if machine not in started:
-            target = Target(machine.cc, machine.name, ROOT / f"build/ops-{machine.name}")
+            file = ROOT / f"runtime_c/cmake/{machine.name}-linux-gnu.cmake"
+            options = (f"-DCMAKE_TOOLCHAIN_FILE={file}",)
+            target = Target(f"ops-{machine.name}", machine.cc, options)
             started[machine] = Remote([machine.emulator, "-cpu", machine.cpu, str(program(target))])
         return started[machine]
 

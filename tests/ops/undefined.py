@@ -16,10 +16,10 @@ from ops.cases import CASES
 from ops.cases_matrix import matmul
 from ops.cases_matrix_int8 import int8, turned
 from ops.harness import Case
-from ops.library import MACHINE, ROOT, Target, racing
+from ops.library import Target, racing
 from ops.remote import Remote
 
-FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
+SANITIZERS = "address,undefined"
 
 
 def deep() -> Iterator[Case]:
@@ -33,8 +33,10 @@ def deep() -> Iterator[Case]:
 
 def main(argv: list[str]) -> int:
     share = int(argv[0]) if argv else 1
-    cc = (*os.environ.get("CC", "clang-19").split(), *FLAGS)
-    built = racing(Target(cc, MACHINE, ROOT / "build/ops-undefined"))
+    cc = os.environ.get("CC", "clang-19")
+    flags = (f"-fsanitize={SANITIZERS}", "-fno-sanitize-recover=all", "-g")
+    options = (f"-DCMAKE_C_COMPILER={cc}", f"-DPTE_SANITIZE={SANITIZERS}")
+    built = racing(Target("ops-undefined", (cc, *flags), options))
     os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
     every = {op: cases[::share] for op, cases in CASES.items()}
     every |= {"products of any depth": list(deep())[:: max(1, share // 4)]}

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import trees
 from program import op_samples, samples
 
 from pteron.schema.ops import OPS
+
+pytestmark = pytest.mark.slow
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 LIST: Final = Path(__file__).with_name("refusals.txt")
@@ -52,16 +55,6 @@ def write_files(folder: Path) -> None:
     op_samples.write(folder)
 
 
-def library() -> Path:
-    """Built once, optimised: the sanitizers have the fuzzers."""
-    out = ROOT / "build/refusals"
-    options = [f"-DPTE_BUILD_{part}=OFF" for part in ("SHARED", "TOOLS", "TESTS")]
-    options.append("-DCMAKE_BUILD_TYPE=Release")
-    subprocess.run(["cmake", "-S", ROOT, "-B", out, *options], check=True, capture_output=True)
-    subprocess.run(["cmake", "--build", out, "-j", "2"], check=True, capture_output=True)
-    return out / "runtime_c/libpteron.a"
-
-
 def counted(program: Path, files: Path, timeout_s: float) -> Counter[str]:
     paths = sorted(map(str, files.glob("*.pte")))
     done = subprocess.run(
@@ -82,7 +75,8 @@ def listed() -> set[str]:
 def build(folder: Path) -> Path:
     folders = [f"-I{ROOT}/{f}" for f in ("runtime_c", "runtime_c/include", "tests/c", "tests/fuzz")]
     program = folder / "refuse"
-    command = ["cc", "-std=c11", "-O1", "-D_GNU_SOURCE", *folders, *SOURCES, library()]
+    library = trees.library() / "runtime_c/libpteron.a"  # optimised: the fuzzers have sanitizers
+    command = ["cc", "-std=c11", "-O1", "-D_GNU_SOURCE", *folders, *SOURCES, library]
     subprocess.run([*map(str, command), "-lm", "-pthread", "-o", str(program)], check=True)
     write_files(folder / "files")
     return program

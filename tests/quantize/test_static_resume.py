@@ -24,6 +24,8 @@ from pteron.quantize.recipe.rules import Recipe, recipe
 from pteron.quantize.rounding.journal import Journal, journal
 from pteron.recording import record
 
+pytestmark = pytest.mark.slow
+
 
 def network(depth: int = 4, channels: int = 12) -> tuple[ir.Model, dict[str, np.ndarray]]:
     """Convolutions, some of which are equalized, a branch and a classifier; later weights are larger. And samples."""

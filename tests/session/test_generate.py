@@ -21,6 +21,8 @@ import pteron
 from pteron.cli import main
 from pteron.runtime.tokens import Sampler
 
+pytestmark = pytest.mark.slow
+
 TOKENS = np.random.default_rng(7).integers(0, VOCABULARY, (1, 30))
 
 
