@@ -106,6 +106,22 @@ def test_moving_by_what_data_decides(tmp_path: Path) -> None:
     agree(tmp_path, functions, (x, mask, n), other)
 
 
+def test_places_of_two_integer_types(tmp_path: Path) -> None:
+    """torchvision's roi_align indexes by int32 and int64."""
+    x, i, j = randn(4, 5, 6), torch.tensor([0, -2, 1]), torch.tensor([[2], [0]])
+    functions = [
+        lambda x, i, j: x[i.int()],
+        lambda x, i, j: x[:, i.int()] + x[:, i],
+        lambda x, i, j: x[i.int(), :, j],
+        lambda x, i, j: x[j.int(), i],
+        lambda x, i, j: x[j.int(), i.int()],
+        lambda x, i, j: torch.ops.aten._unsafe_index.Tensor(x, [None, i.int(), j]),
+        lambda x, i, j: x.clone().index_put((i.int(), j), x[0, 0]),
+        lambda x, i, j: x.clone().index_put((i.int(),), x[1], accumulate=True),
+    ]
+    agree(tmp_path, functions, (x, i, j), (x * 2, i + 1, -j))
+
+
 def test_moving_over_a_dynamic_axis(tmp_path: Path) -> None:
     functions = [
         lambda x: x.roll(1, 0),
