@@ -226,6 +226,15 @@ def _in_order(mask: Any, rows: Any, axes: int) -> Any:
     return op.Gather(behind, op.Reshape(place, op.Shape(mask)), axis=0)
 
 
+def widened(index: Any) -> Any:
+    """Places of int32 in int64: torch.onnx takes all for such, and joins the two in one Concat."""
+    if index is None or index.dtype.value != INT32:
+        return index
+    wide = op.Cast(index, to=INT64)
+    wide.dtype, wide.shape = ir.DataType(INT64), index.shape
+    return wide
+
+
 def index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """By one mask over the first axes: a choice. By numbers: as torch.onnx has it."""
     mask = indices[0]
@@ -237,7 +246,7 @@ def index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = Fa
     ):
         from onnxscript.function_libs.torch_lib.ops.core import aten_index_put
 
-        return aten_index_put(x, indices, values, accumulate)
+        return aten_index_put(x, [widened(i) for i in indices], values, accumulate)
     rest = rank(x) - rank(mask)
     if rank(values) == rest + 1 and values.shape[0] != 1:
         values = _in_order(mask, values, rest + 1)

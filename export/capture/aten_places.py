@@ -29,9 +29,16 @@ from .aten import (
     op,
     rank,
     seen_from,
+    widened,
 )
 
 INT16 = 5
+
+
+def index(x: Any, indices: Sequence[Any]) -> Any:
+    from onnxscript.function_libs.torch_lib.ops.core import aten_index
+
+    return aten_index(x, [widened(i) for i in indices])
 
 
 # --- writing -------------------------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def capture_torch(
             f"model: expected a path, ONNX model, torch module or ExportedProgram, got {type(source).__name__}"
         )
     axes = list(dynamic_axes(torch, program))
-    with _quiet(), tables_made_once():
+    with _quiet(), tables_made_once(), torch.no_grad():
         names = _names(torch, source, example, dynamic_shapes)
         with _any_size():
             captured = state_pairs(

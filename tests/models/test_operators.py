@@ -65,6 +65,30 @@ def test_attention_of_every_rank(tmp_path: Path) -> None:
     agree(tmp_path, functions, (q, k, m))
 
 
+class Biased(nn.Module):
+    """Attention with a learned bias of places, heads joined, as timm's BEiT has it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(32, 96)
+        self.bias = nn.Parameter(randn(7, 4))
+        self.register_buffer("place", torch.arange(25).view(5, 5) % 7)
+
+    def forward(self, x: Any) -> Any:
+        qkv = self.qkv(x).reshape(x.shape[0], 5, 3, 4, 8).permute(2, 0, 3, 1, 4)
+        bias = self.bias[self.place.view(-1)].view(5, 5, -1).permute(2, 0, 1)[None]
+        y = F.scaled_dot_product_attention(*qkv.unbind(0), attn_mask=bias)
+        return y.transpose(1, 2).reshape(x.shape[0], 5, 32)
+
+
+def test_attention_with_a_learned_bias(tmp_path: Path) -> None:
+    """What takes gradients is laid out otherwise: torch.onnx refused the view of it that torch.export had traced."""
+    module, x = Biased().eval(), randn(2, 5, 32)
+    pteron.export_model(module, tmp_path / "m.pte", args=(x,))
+    (y,) = pteron.load(tmp_path / "m.pte", check=True).run({"x": x.numpy()}).values()
+    np.testing.assert_allclose(y, module(x).detach().numpy(), atol=1e-5)
+
+
 def test_convolutions_without_a_bias(tmp_path: Path) -> None:
     """torch.onnx writes one of two axes for three spatial ones."""
     x, w = randn(2, 4, 5, 6, 7), randn(6, 2, 3, 3, 3)
@@ -104,6 +128,22 @@ def test_moving_by_what_data_decides(tmp_path: Path) -> None:
     ]
     other = (randn(4, 3) * -2, ~mask, torch.tensor([2, 2, 1, 1]))
     agree(tmp_path, functions, (x, mask, n), other)
+
+
+def test_places_of_two_integer_types(tmp_path: Path) -> None:
+    """torchvision's roi_align indexes by int32 and int64."""
+    x, i, j = randn(4, 5, 6), torch.tensor([0, -2, 1]), torch.tensor([[2], [0]])
+    functions = [
+        lambda x, i, j: x[i.int()],
+        lambda x, i, j: x[:, i.int()] + x[:, i],
+        lambda x, i, j: x[i.int(), :, j],
+        lambda x, i, j: x[j.int(), i],
+        lambda x, i, j: x[j.int(), i.int()],
+        lambda x, i, j: torch.ops.aten._unsafe_index.Tensor(x, [None, i.int(), j]),
+        lambda x, i, j: x.clone().index_put((i.int(), j), x[0, 0]),
+        lambda x, i, j: x.clone().index_put((i.int(),), x[1], accumulate=True),
+    ]
+    agree(tmp_path, functions, (x, i, j), (x * 2, i + 1, -j))
 
 
 def test_moving_over_a_dynamic_axis(tmp_path: Path) -> None:

@@ -55,6 +55,24 @@ def test_a_jump_that_operands_alone_decide_is_found(monkeypatch: pytest.MonkeyPa
     assert text is not None and "the operator to differ is 'round" in text
 
 
+def test_what_a_module_has_compiled_sees_no_drawn_values() -> None:
+    """A compiled index out of range ends the process: torchvision's roi_align without its operators is compiled."""
+    at, seen = torch.tensor([0.0, 3.0, 1.0]), []
+
+    def backend(graph: Any, _: Any) -> Any:
+        def run(*given: Any) -> Any:
+            seen.extend(x.tolist() for x in given if x.shape == at.shape)
+            return graph.forward(*given)
+
+        return run
+
+    def forward(x: Any, at: Any) -> Any:
+        return torch.compile(lambda x, at: x[at.long()], backend=backend, dynamic=False)(x, at)
+
+    assert refusal((Call(forward), (torch.randn(4, 3), at), None)) is None
+    assert seen and all(each == at.tolist() for each in seen)
+
+
 def test_what_overflows_excuses_no_other_element() -> None:
     """exp(100) in f32 and in f64 are infinitely far apart; that says nothing of exp(1)."""
     wide = np.exp(np.array([100.0, 1.0]))
