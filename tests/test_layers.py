@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 PYTHON = {
     "schema": set(),
     "export": {"schema", "_codec"},
-    "quantize": {"schema", "export.graph", "_codec"},
+    "quantize": {"schema", "export.checkpoint", "export.graph", "_codec"},
     "runtime": {"schema", "_pteron"},
     "amalgamate": {"schema", "export", "runtime", "_pteron"},
     "cli": {
@@ -38,6 +38,7 @@ EXPORT = {
     "options": {"delegates"},
     "write": set(),
     "sizes": set(),
+    "checkpoint": set(),
     "graph": {"sizes", "write"},
     "capture": {"graph", "sizes"},
     "passes": {"graph"},

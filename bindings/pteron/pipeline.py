@@ -130,7 +130,7 @@ def _import(request: Request) -> Import | None:
     """The checkpoint that is asked for."""
     if request.weights is None:
         return None
-    from pteron.quantize.checkpoint import read_checkpoint
+    from pteron.export.checkpoint import read_checkpoint
     from pteron.quantize.checkpoint.place import Import
 
     path = Path(request.weights)

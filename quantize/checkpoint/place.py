@@ -20,6 +20,7 @@ import numpy as np
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
+from pteron.export.checkpoint.weight import Array, Nested, Tensor, Weight, floats, plain
 from pteron.export.graph.weights import read
 from pteron.schema.errors import QuantError, several
 
@@ -27,7 +28,6 @@ from ..layers import Layer, layers
 from ..levels import DOMAIN, declare_levels, declare_shifted
 from ..report import LayerReport, QuantReport
 from .match import Match, Matches, match
-from .weight import Array, Nested, Tensor, Weight, floats, plain
 
 ALIKE: Final = 0.5
 """Least cosine between a weight and the one that it replaces, where others have it."""

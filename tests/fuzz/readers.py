@@ -323,8 +323,8 @@ def bombs(name: str) -> Iterator[bytes]:
 
 
 def read_checkpoint(path: Path) -> None:
-    from pteron.quantize.checkpoint import read_checkpoint
-    from pteron.quantize.checkpoint.weight import Weight
+    from pteron.export.checkpoint import read_checkpoint
+    from pteron.export.checkpoint.weight import Weight
 
     for tensor in read_checkpoint(path).values():
         got = tensor.read()

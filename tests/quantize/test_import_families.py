@@ -12,9 +12,9 @@ import onnx_ir as ir
 import pytest
 
 import pteron.export.graph as graphs
+from pteron.export.checkpoint import read_checkpoint
+from pteron.export.checkpoint.families import FAMILIES
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.checkpoint import read_checkpoint
-from pteron.quantize.checkpoint.families import FAMILIES
 from pteron.quantize.checkpoint.place import Import
 from pteron.schema.errors import QuantError
 
