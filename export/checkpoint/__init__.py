@@ -22,12 +22,26 @@ from .safetensors import read_safetensors
 from .weight import Array, Nested, Tensor, Weight
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """`keys`: what config.json beside the tensors says, or the header of a GGUF file."""
+
+    tensors: dict[str, Tensor]
+    keys: dict[str, Any]
+    is_gguf: bool
+
+
 def read_checkpoint(path: Path) -> dict[str, Tensor]:
     """The tensors of a file or folder by name, none of them read yet.
 
     Raises:
         DamagedError: neither GGUF nor safetensors, or damaged.
     """
+    return open_checkpoint(path).tensors
+
+
+def open_checkpoint(path: Path) -> Checkpoint:
+    """The same, with what it says of its model."""
     if path.is_dir() and not any(path.glob("*.safetensors")):
         raise ArgumentError(f"{path}: expected .safetensors files in it, got none")
     if path.is_dir() or path.suffix == ".safetensors":
@@ -36,12 +50,13 @@ def read_checkpoint(path: Path) -> dict[str, Tensor]:
             tensors = _checked(path, tensors_of(found, config))
         if (pair := tied(tensors)) is not None and _is_tied(config):
             tensors[pair[1]] = tensors[pair[0]]
-        return tensors
+        return Checkpoint(tensors, config, False)
     with path.open("rb") as file:
         magic = file.read(4)
     if magic == b"GGUF":
         with decoding(str(path), "GGUF"):
-            return _checked(path, read_gguf(path))
+            named, keys = read_gguf(path)
+            return Checkpoint(_checked(path, named), keys, True)
     raise DamagedError(f"{path}: expected a .gguf or .safetensors file, or a folder of the latter")
 
 
