@@ -108,7 +108,7 @@ def of_config(where: str, config: Mapping[str, Any], row: Row) -> Facts:
     kind = keys.raw("model_type")
     _check_task(keys)
     heads, hidden = keys.count("num_attention_heads"), keys.count("hidden_size")
-    head = keys.count("head_dim", row.head or None) or hidden // heads
+    head = _head(keys, "head_dim", row.head, hidden, heads)
     sizes = Sizes(_layers(keys, "num_hidden_layers"), hidden, heads, head)
     seen = row.windows(keys, sizes.layers)
     context = keys.count("max_position_embeddings")
@@ -143,6 +143,14 @@ def _check_task(keys: Keys) -> None:
     names = named if isinstance(named, list) else []
     if names and not any(isinstance(n, str) and n.endswith("ForCausalLM") for n in names):
         raise keys.refusal("architectures", "one of a decoder (...ForCausalLM)", named)
+
+
+def _head(keys: Keys, name: str, usual: int, hidden: int, heads: int) -> int:
+    """Elements of a head: the key's, or the family's, or those of its share of the channels."""
+    head: int = keys.count(name, usual or hidden // heads)
+    if not 0 < head <= WIDEST:
+        raise keys.refusal(name, f"1 to {WIDEST} elements of a head", head)
+    return head
 
 
 def _layers(keys: Keys, name: str) -> int:
@@ -208,9 +216,9 @@ def _ropes(
 
 def _asked(keys: Keys, head: int, width: int, theta: float, context: int) -> Asked:
     """Raises ModelError: angles of these cannot be."""
-    if not 0 < width <= min(head, WIDEST) or width % 2 or not theta > 1:
+    if not 0 < width <= head or width % 2 or not theta > 1:
         raise ModelError(
-            f"{keys.where}: rotary embedding: expected an even width of at most {min(head, WIDEST)} and a theta above 1, got "
+            f"{keys.where}: rotary embedding: expected an even width of at most {head} and a theta above 1, got "
             f"{width} and {theta:g}; correct the file"
         )
     return Asked(width, theta, context)
@@ -226,7 +234,7 @@ def of_gguf(where: str, told: Mapping[str, Any], tensors: Mapping[str, Tensor], 
     keys = Keys(where, told, f"{architecture}.")
     Keys(where, told).only("general.type", "model")
     heads, hidden = _one(keys, "attention.head_count"), keys.count("embedding_length")
-    head = keys.count("attention.key_length", hidden // heads)
+    head = _head(keys, "attention.key_length", 0, hidden, heads)
     keys.only("attention.value_length", head)
     sizes = Sizes(_layers(keys, "block_count"), hidden, heads, head)
     seen = row.gguf_windows(keys, sizes.layers)
@@ -294,7 +302,7 @@ def _gguf_ropes(
     divisors = tensors.get("rope_freqs.weight")
     whole = rope.of_gguf(keys, asked, None if divisors is None else floats(divisors.read()))
     local = keys.number("rope.freq_base_swa", row.local_theta) if row.local_theta else 0.0
-    short = rope.made(rope.plain(asked.width, local)) if local > 1 else whole
+    short = rope.made(keys, rope.plain(asked.width, local)) if local > 1 else whole
     placed = places(Keys("", {}), len(seen)) if row.unplaced else (True,) * len(seen)
     return tuple(
         (short if window else whole) if is_placed else None
@@ -309,9 +317,10 @@ def _checked(keys: Keys, facts: Facts) -> Facts:
             f"{keys.where}: expected heads of queries that are a multiple of those of keys, got {facts.heads} and {facts.pairs} "
             f"of {facts.head}; correct the file"
         )
-    if not facts.epsilon > 0 or not facts.attention_scale > 0 or not facts.logit_divisor > 0:
+    numbers = (facts.epsilon, facts.attention_scale, facts.logit_divisor)
+    if not all(n > 0 for n in numbers) or facts.score_cap < 0 or facts.logit_cap < 0:
         raise ModelError(
-            f"{keys.where}: expected an epsilon and scales above 0, got {facts.epsilon:g}, {facts.attention_scale:g} and "
-            f"{facts.logit_divisor:g}; correct the file"
+            f"{keys.where}: expected an epsilon, a scale of attention and a divisor of logits above 0, and no caps below, got "
+            f"{', '.join(f'{n:g}' for n in (*numbers, facts.score_cap, facts.logit_cap))}; correct the file"
         )
     return facts

@@ -58,12 +58,18 @@ def rope_of(keys: Keys, asked: Asked) -> Rope:
         raise ModelError(
             f"{keys.where}: rope_type: expected {', '.join(TYPES)}, got {shown(kind)}; export the module from PyTorch"
         )
-    frequencies, scale = TYPES[kind](keys, asked)
+    with np.errstate(all="ignore"):
+        frequencies, scale = TYPES[kind](keys, asked)
     keys.finish(("rope_theta", "partial_rotary_factor"))
-    return made(frequencies, scale)
+    return made(keys, frequencies, scale)
 
 
-def made(frequencies: Floats, scale: float = 1.0) -> Rope:
+def made(keys: Keys, frequencies: Floats, scale: float = 1.0) -> Rope:
+    """Raises ModelError: the numbers are none that angles can be made of."""
+    if not np.isfinite(frequencies).all() or not scale > 0:
+        raise ModelError(
+            f"{keys.where}: rotary embedding: expected finite frequencies and a factor above 0, got others; correct the file"
+        )
     return Rope(tuple(float(f) for f in frequencies), float(scale))
 
 
@@ -108,6 +114,8 @@ def _yarn(keys: Keys, asked: Asked) -> tuple[Floats, float]:
     factor = _factor(keys)
     before = keys.count("original_max_position_embeddings", asked.context)
     fast, slow = keys.number("beta_fast", 32.0), keys.number("beta_slow", 1.0)
+    if not (fast > 0 and slow > 0):
+        raise keys.refusal("beta_fast", "numbers above 0, as beta_slow", fast)
     keys.only("mscale")
     keys.only("mscale_all_dim")
     usual = 0.1 * math.log(factor) + 1.0 if factor > 1 else 1.0
@@ -162,6 +170,8 @@ def of_gguf(keys: Keys, asked: Asked, divisors: Any | None) -> Rope:
             keys.number("rope.scaling.yarn_beta_fast", 32.0),
             keys.number("rope.scaling.yarn_beta_slow", 1.0),
         )
+        if not min(betas) > 0:
+            raise keys.refusal("rope.scaling.yarn_beta_fast", "a number above 0", betas[0])
         frequencies = ramp(asked, factor, before, betas)
         scale = more * (0.1 * math.log(factor) + 1.0 if factor > 1 else 1.0)
     elif kind != "none" or more != 1.0:
@@ -172,4 +182,4 @@ def of_gguf(keys: Keys, asked: Asked, divisors: Any | None) -> Rope:
                 f"{keys.where}: rope_freqs.weight: expected {len(frequencies)} numbers above 0, got {list(np.shape(divisors))}"
             )
         frequencies = (frequencies / np.asarray(divisors, np.float32)).astype(np.float32)
-    return made(frequencies, scale)
+    return made(keys, frequencies, scale)
