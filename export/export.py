@@ -30,7 +30,7 @@ from .graph.states import state_pairs
 from .lower import lower
 from .optimize.fuse import fuse
 from .optimize.share import share
-from .options import Options, Progress
+from .options import Options, Progress, check_context
 from .pack import arithmetic, pack
 from .pack.choices import Decide, by_rule
 from .pack.keys import keys_in_panels
@@ -84,6 +84,7 @@ def export(
         raise ArgumentError(
             "mode max-autotune: expected a tuning with a timer, got none; pteron.export_model has one"
         )
+    check_context(options)
     report = Report() if report is None else report
     stage = Stages(report, options.progress)
     chosen(options.delegates)

@@ -174,11 +174,6 @@ class Options:
             raise ArgumentError(
                 f"max_context: expected a number of tokens from 2 to {MOST_CONTEXT}, got {shown(self.max_context)}"
             )
-        if self.max_context is None and (self.cache, self.logits) != ("f32", "last"):
-            name = "logits" if self.cache == "f32" else "cache"
-            raise ArgumentError(
-                f"{name}: expected max_context, too, whose context it is of; give both, or drop {name}"
-            )
         for name in self.hints or {}:
             if name in (self.fix or {}):
                 raise ArgumentError(
@@ -191,6 +186,15 @@ class Options:
                 )
             object.__setattr__(self, "fix", {**(self.fix or {}), **(self.hints or {})})
             object.__setattr__(self, "hints", None)
+
+
+def check_context(options: Options) -> None:
+    """Raises ArgumentError: how a context is kept is told, and there is none. Decoders of checkpoints have one unasked."""
+    if options.max_context is None and (options.cache, options.logits) != ("f32", "last"):
+        name = "logits" if options.cache == "f32" else "cache"
+        raise ArgumentError(
+            f"{name}: expected max_context, too, whose context it is of; give both, or drop {name}"
+        )
 
 
 def check_values(options: Any) -> None:

@@ -136,7 +136,7 @@ from pteron.export.export import export
 from pteron.quantize.encode import blocks
 from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.quantize import transformer
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe.rules import recipe
 from pteron.schema import formats
 
 

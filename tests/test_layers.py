@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 PYTHON = {
     "schema": set(),
     "export": {"schema", "_codec"},
-    "quantize": {"schema", "export.graph", "_codec"},
+    "quantize": {"schema", "export.checkpoint", "export.graph", "_codec"},
     "runtime": {"schema", "_pteron"},
     "amalgamate": {"schema", "export", "runtime", "_pteron"},
     "cli": {
@@ -39,8 +39,10 @@ EXPORT = {
     "options": {"delegates"},
     "write": set(),
     "sizes": set(),
+    "checkpoint": set(),
     "graph": {"sizes", "write"},
-    "capture": {"graph", "sizes"},
+    "builders": {"checkpoint", "graph"},
+    "capture": {"builders", "graph", "sizes"},
     "passes": {"graph"},
     "program": {"graph.weights", "sizes"},
     "lower": {"graph", "program", "sizes"},

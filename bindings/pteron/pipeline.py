@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
+from pteron.export.builders import Built, build, is_checkpoint
 from pteron.export.export import Stages, Transform, export
 from pteron.export.file.emit import emit
 from pteron.export.graph.save import save_standard
@@ -90,11 +91,16 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
     if wanted is not None:
         request = dataclasses.replace(request, quantize=wanted, activations=wanted.activations)
     tuning = tuning_of(request.mode, request.tune)
-    imported = _import(request)
+    source = request.source if request.methods is None else request.methods
+    imported, fill = _import(request), None
+    if is_checkpoint(source):
+        source, request, imported = _built(request, report)
+    elif imported is not None:
+        fill = imported.fill
     program = export(
-        request.source if request.methods is None else request.methods,
+        source,
         request,
-        fill=None if imported is None else imported.fill,
+        fill=fill,
         transform=_transform(request, imported, kept, done.append, report),
         runner=record if request.check else None,
         compute=record,
@@ -130,11 +136,32 @@ def _write_kernel_list(path: Path, program: Path) -> None:
     write_text(path, header(kernels, program.name))
 
 
+def _built(request: Request, report: Report) -> tuple[Built, Request, Import]:
+    """The decoder of a checkpoint, with a context where none is asked for, and what keeps its quantized values."""
+    from pteron.quantize.checkpoint.place import Import
+
+    path = Path(request.source)
+    with Stages(report, request.progress)("build"):
+        built = build(path)
+    if request.max_context is None:
+        request = dataclasses.replace(request, max_context=built.context)
+    report.notes += built.told()
+    return built, request, Import.built(path.name, built.model, built.tensors)
+
+
 def _import(request: Request) -> Import | None:
-    """The checkpoint that is asked for."""
+    """The checkpoint that is asked for beside a model.
+
+    Raises:
+        ArgumentError: the model is a checkpoint itself.
+    """
     if request.weights is None:
         return None
-    from pteron.quantize.checkpoint import read_checkpoint
+    if is_checkpoint(request.source):
+        raise ArgumentError(
+            f"weights: expected a model without them, got the checkpoint {request.source}, which has its own; drop weights"
+        )
+    from pteron.export.checkpoint import read_checkpoint
     from pteron.quantize.checkpoint.place import Import
 
     path = Path(request.weights)

@@ -55,7 +55,7 @@ class Request(Options):
     source: Any = row(
         None,
         "path of an .onnx or .pt2 file, or model.py:NAME of a module or a function that returns (module, args[, dynamic_shapes]); bytes of an ONNX file, onnx.ModelProto, onnx_ir.Model, torch module or "
-        "ExportedProgram; None where `methods` is given",
+        "ExportedProgram; a decoder's checkpoint: a GGUF file, or a folder with config.json and safetensors; None where `methods` is given",
     )
     out: str | os.PathLike[str] | None = row(
         None,

@@ -1,6 +1,7 @@
 """Capture: any source -> a Graph at opset 28, ready for the passes.
 
-`capture` is the one door: ONNX by path, bytes, ModelProto or onnx_ir model; PyTorch by module, ExportedProgram or .pt2 path.
+`capture` is the one door: ONNX by path, bytes, ModelProto or onnx_ir model; PyTorch by module, ExportedProgram or .pt2 path; a
+decoder's checkpoint by path, or what builders made of it.
 PyTorch is imported only when the source needs it.
 """
 
@@ -16,6 +17,7 @@ from onnx import ModelProto
 
 from pteron.schema.errors import ModelError
 
+from ..builders import Built, build, is_checkpoint
 from .check import KEY
 from .onnx import capture_onnx
 
@@ -34,7 +36,8 @@ def capture(
     """Reads a model, raised to opset 28.
 
     Args:
-        source: .onnx or .pt2 path, bytes of an ONNX file, onnx.ModelProto, onnx_ir.Model, torch module or ExportedProgram.
+        source: .onnx or .pt2 path, bytes of an ONNX file, onnx.ModelProto, onnx_ir.Model, torch module or ExportedProgram; a GGUF
+            file, a folder with config.json and safetensors, or a Built.
         args: A torch module's example inputs; an error for other sources.
         kwargs: Example keyword inputs of a torch module.
         dynamic_shapes: As for torch.export, for a torch module; a string is a dimension's name.
@@ -44,6 +47,12 @@ def capture(
     Raises:
         ModelError: the source cannot be used; the text says why and what to do.
     """
+    if isinstance(source, Built) or is_checkpoint(source):
+        if args is not None or kwargs is not None or dynamic_shapes is not None:
+            raise ModelError(
+                "args, kwargs and dynamic_shapes describe a torch module; a checkpoint's decoder takes tokens; drop them"
+            )
+        return source.model if isinstance(source, Built) else build(Path(source)).model
     is_path = isinstance(source, (str, os.PathLike))
     if (is_path and Path(source).suffix == ".pt2") or not (
         is_path or isinstance(source, (bytes, ModelProto, ir.Model))

@@ -14,11 +14,11 @@ FILES: Final = (
     (b"TFL3", 4, "a TensorFlow Lite model; convert it with tf2onnx"),
     (b"ORTM", 4, "a model in onnxruntime's own format (.ort); export the ONNX model that it was made from"),
     (b"\x89HDF", 0, "a Keras HDF5 model; convert it with tf2onnx"),
-    (b"GGUF", 0, "a GGUF file; export the original model to ONNX"),
+    (b"GGUF", 0, "a GGUF file; pass its path, not its bytes"),
     (b"\x89PTERON", 0, "a Pteron program already; load it with pteron.load"),
     (b"ET12", 4, "an ExecuTorch program; export the original model"),
     (b"version https://git-lfs", 0, "a Git LFS pointer; run `git lfs pull`"),
-    (b'\0\0{"', 6, "weights alone (safetensors); export the model that they belong to: pteron export model.py:make, whose make loads them"),
+    (b'\0\0{"', 6, "weights alone (safetensors); pass their folder, with its config.json, or export the model that they belong to: pteron export model.py:make, whose make loads them"),
     (b"\x80", 0, "a pickle, as old checkpoints of PyTorch and scikit-learn models are; load it and export what it holds"),
     (b"<?xml", 0, "an XML file, as OpenVINO's are; export the original model to ONNX"),
     (b"7767517", 0, "an ncnn model; export the original model to ONNX"),
@@ -61,7 +61,7 @@ def _instead(folder: Path) -> str:
         return ", a TensorFlow SavedModel; convert it with tf2onnx"
     if (kind := _transformer(folder / "config.json")) is not None:
         return (
-            f", a checkpoint of transformers{kind}; load it there and export the module: "
+            f", a checkpoint of transformers{kind} without safetensors; download those, or load it there and export the module: "
             "pteron export model.py:make, or pteron.export_model(module, out, args=...)"
         )
     return ""

@@ -142,6 +142,14 @@ def note_transposed(value: ir.Value, source: ir.Value | None, perm: list[int]) -
         value.meta[TRANSPOSED] = (source.name, *tensors, tuple(perm))
 
 
+def made_of(value: ir.Value) -> tuple[ir.TensorProtocol, tuple[int, ...]] | None:
+    """The tensor that a constant was transposed of, and the order of its axes, while it is still that."""
+    if TRANSPOSED not in value.meta:
+        return None
+    _, tensor, own, perm = value.meta[TRANSPOSED]
+    return (tensor, perm) if own is value.const_value else None
+
+
 def transposed(value: ir.Value) -> tuple[ir.Value, tuple[int, ...]] | None:
     """The constant that `value` was transposed of, while something else reads it too and both are what they were; and the order
     of its axes."""

@@ -12,11 +12,11 @@ import numpy as np
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
+from pteron.export.checkpoint.families import COMPUTED
+from pteron.export.checkpoint.weight import Tensor, floats
 from pteron.schema.errors import QuantError, several
 
 from ..recipe.layers import Layer, layers
-from .families import COMPUTED
-from .weight import Tensor, floats
 
 NORMS: Final = frozenset(
     {"LayerNormalization", "RMSNormalization", "GroupNormalization", "InstanceNormalization", "BatchNormalization"}

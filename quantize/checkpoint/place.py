@@ -12,7 +12,7 @@ pteron.DequantizeNF4(codes, scale)                places in a table
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import ml_dtypes
@@ -20,14 +20,14 @@ import numpy as np
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
-from pteron.export.graph.weights import read
+from pteron.export.checkpoint.weight import Array, Nested, Tensor, Weight, floats, plain
+from pteron.export.graph.weights import made_of, read
 from pteron.schema.errors import QuantError, several
 
 from ..recipe.layers import Layer, layers
 from ..report import LayerReport, QuantReport
 from ..write.functions import DOMAIN, declare_levels, declare_shifted
 from .match import Match, Matches, match
-from .weight import Array, Nested, Tensor, Weight, floats, plain
 
 ALIKE: Final = 0.5
 """Least cosine between a weight and the one that it replaces, where others have it."""
@@ -37,9 +37,12 @@ MOVED: Final = ".t"
 
 @dataclasses.dataclass(slots=True)
 class Filled:
-    """A parameter that has its tensor's values: sums of squares of what changed and of what was there, largest change."""
+    """A parameter that has the values of tensor `name`, of which `floats` makes its elements: sums of squares of what changed and of
+    what was there, largest change."""
 
-    match: Match
+    name: str
+    tensor: Tensor
+    floats: ir.TensorProtocol | None = None
     noise: float = 0.0
     power: float = 0.0
     worst: float = 0.0
@@ -58,6 +61,14 @@ class Import:
         self.partial = partial
         self.notes: list[str] = []
         self.filled: dict[str, Filled] = {}
+
+    @staticmethod
+    def built(source: str, model: ir.Model, tensors: Mapping[str, Tensor]) -> Import:
+        """Of a graph that was made of the checkpoint: `tensors` are those of its initializers, by their names."""
+        made = Import(source, {})
+        for name, tensor in tensors.items():
+            made.filled[name] = Filled(name, tensor, _tensor(model.graph.initializers[name]))
+        return made
 
     def fill(self, model: ir.Model) -> None:
         """Puts the values of every tensor, as floats, in place of its parameter's.
@@ -102,9 +113,8 @@ class Import:
                 continue
             key = (id(weight), layer.kind)
             if key not in done:
-                got = each.match.tensor.read()
-                matrix = layer.matrix(read(_tensor(weight)))
-                if isinstance(got, Weight) and not np.array_equal(matrix, got.decoded()):
+                got = each.tensor.read()
+                if isinstance(got, Weight) and not _is_same(layer, each, got):
                     changed.append(layer.name)
                     continue
                 report.layers.append(_reported(layer, each))
@@ -141,13 +151,25 @@ def _filled(each: Match) -> Filled:
         laid = np.ascontiguousarray(laid.T if each.transposed else laid).reshape(shape)
         return ir.tensor(laid.astype(dtype.numpy()), dtype=dtype, name=value.name)
 
-    out = Filled(each)
+    lazy = ir.LazyTensor(made, dtype=dtype, shape=ir.Shape(shape), cache=False, name=value.name)
+    out = Filled(each.name, each.tensor, lazy)
     if len(shape) > 1:
         _compare(out, np.asarray(read(old), np.float32), np.asarray(made().numpy(), np.float32))
-    value.const_value = ir.LazyTensor(
-        made, dtype=dtype, shape=ir.Shape(shape), cache=False, name=value.name
-    )
+    value.const_value = lazy
     return out
+
+
+def _is_same(layer: Layer, each: Filled, got: Weight) -> bool:
+    """Whether the layer's weight is still the tensor's matrix: as it was put there, or transposed, or by its elements."""
+    weight = layer.node.inputs[layer.slot]
+    tensor = _tensor(weight)
+    if tensor is each.floats and layer.extents == got.codes.shape:
+        return True
+    if weight is not None and layer.kind == "matmul" and layer.extents == got.codes.shape:
+        made = made_of(weight)
+        if made is not None and made == (each.floats, (1, 0)):
+            return True
+    return np.array_equal(layer.matrix(read(tensor)), got.decoded())
 
 
 def _compare(out: Filled, old: Array, new: Array) -> None:
@@ -161,17 +183,17 @@ def _compare(out: Filled, old: Array, new: Array) -> None:
 
 
 def _check_alike(source: str, filled: list[Filled]) -> None:
-    known = [f for f in filled if len(f.match.parameter.shape) > 1]
+    known = [f for f in filled if f.floats is not None and len(f.floats.shape) > 1]
     bad = [f for f in known if not f.cosine >= ALIKE]
     if bad and len(bad) < len(known):
         raise QuantError(
             f"{source}: {len(bad)} of {len(known)} weights do not resemble those that they replace, first "
-            f"{bad[0].match.name} (cosine {bad[0].cosine:.3f}), while the others do; their rows have another order, or names differ"
+            f"{bad[0].name} (cosine {bad[0].cosine:.3f}), while the others do; their rows have another order, or names differ"
         )
 
 
 def _reported(layer: Layer, each: Filled) -> LayerReport:
-    tensor, (n, k) = each.match.tensor, layer.extents
+    tensor, (n, k) = each.tensor, layer.extents
     return LayerReport(
         layer.name, layer.node.op_type, tensor.kind, (n, k), 8 * tensor.nbytes / max(n * k, 1),
         each.noise, each.power, each.worst, str(layer.node.name), algorithm="imported",
@@ -200,9 +222,7 @@ class Writer:
         if order is None or x is None:
             return
         assert isinstance(graph, ir.Graph)
-        places = graphs.initializer(
-            graph, order.astype(np.int64), graphs.fresh(self.used, f"{layer.name}.order")
-        )
+        places = graphs.initializer(graph, order.astype(np.int64), f"{layer.name}.order", self.used)
         name = graphs.fresh(self.used, f"{layer.name}.Gather")
         out = ir.Value(name=name, type=x.type, shape=x.shape)
         axis = 0 if graphs.attr(layer.node, "transA", 0) else -1
@@ -219,7 +239,7 @@ class Writer:
         nodes: list[ir.Node] = []
 
         def constant(array: Array, what: str) -> ir.Value:
-            return graphs.initializer(graph, array, graphs.fresh(self.used, f"{layer.name}.{what}"))
+            return graphs.initializer(graph, array, f"{layer.name}.{what}", self.used)
 
         def add(
             op: str, inputs: Iterable[ir.Value | None], domain: str = "", **attrs: Any

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import decoders
 import numpy as np
 from bent_files import bent, resealed, zip_of
 
@@ -323,8 +324,8 @@ def bombs(name: str) -> Iterator[bytes]:
 
 
 def read_checkpoint(path: Path) -> None:
-    from pteron.quantize.checkpoint import read_checkpoint
-    from pteron.quantize.checkpoint.weight import Weight
+    from pteron.export.checkpoint import read_checkpoint
+    from pteron.export.checkpoint.weight import Weight
 
     for tensor in read_checkpoint(path).values():
         got = tensor.read()
@@ -412,6 +413,8 @@ READERS: Final = {
     "journal": Reader(journal, "key.npz", read_journal),
     "onnx": Reader(onnx, "m.onnx", read_model, share=10),
     "pt2": Reader(pt2, "m.pt2", read_model, share=100),
+    "config": Reader(decoders.configs, "config.json", decoders.read_config, share=2),
+    "decoder": Reader(decoders.files, "m.gguf", decoders.build, share=2),
 }
 
 

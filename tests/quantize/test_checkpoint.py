@@ -12,11 +12,11 @@ import pytest
 from models.llama_gguf import llama_file
 
 from pteron import export_model, load
+from pteron.export.checkpoint import ggml, read_checkpoint
+from pteron.export.checkpoint.weight import Weight
 from pteron.export.file.read import read
 from pteron.export.graph.text import onnx_text
 from pteron.export.pack.codes import decode
-from pteron.quantize.checkpoint import ggml, read_checkpoint
-from pteron.quantize.checkpoint.weight import Weight
 from pteron.schema.errors import ArgumentError, QuantError
 
 RNG = np.random.default_rng(0)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 import pytest
+from models.checkpoint_files import gguf_file
 
 import pteron.export.graph as graphs
+from pteron.export.checkpoint import read_checkpoint
+from pteron.export.checkpoint.families import FAMILIES
 from pteron.export.graph.text import onnx_text
-from pteron.quantize.checkpoint import read_checkpoint
-from pteron.quantize.checkpoint.families import FAMILIES
 from pteron.quantize.checkpoint.place import Import
 from pteron.schema.errors import QuantError
 
@@ -24,13 +25,11 @@ HEADS, PAIRS, LAYERS = 4, 2, 2
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Case:
-    """`arch`: of GGUF; `kind`: of transformers; `permuted` and `plus`: what the converter changes of q and k rows, and of norms."""
+    """`arch`: of GGUF; `kind`: of transformers."""
 
     arch: str
     kind: str
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
-    permuted: bool = False
-    plus: float = 0.0
 
 
 MOE = {
@@ -40,13 +39,13 @@ MOE = {
     "moe_intermediate_size": 32,
 }
 CASES = {
-    "llama": Case("llama", "llama", {"attention_bias": True}, permuted=True),
-    "llama tied": Case("llama", "llama", {"tie_word_embeddings": True}, permuted=True),
-    "mistral": Case("llama", "mistral", permuted=True),
-    "mixtral": Case("llama", "mixtral", MOE, permuted=True),
-    "smollm3": Case("smollm3", "smollm3", permuted=True),
-    "granite": Case("granite", "granite", permuted=True),
-    "arcee": Case("arcee", "arcee", permuted=True),
+    "llama": Case("llama", "llama", {"attention_bias": True}),
+    "llama tied": Case("llama", "llama", {"tie_word_embeddings": True}),
+    "mistral": Case("llama", "mistral"),
+    "mixtral": Case("llama", "mixtral", MOE),
+    "smollm3": Case("smollm3", "smollm3"),
+    "granite": Case("granite", "granite"),
+    "arcee": Case("arcee", "arcee"),
     "qwen2": Case("qwen2", "qwen2"),
     "qwen3": Case("qwen3", "qwen3", {"head_dim": 32}),
     "qwen2moe": Case("qwen2moe", "qwen2_moe", {**MOE, "shared_expert_intermediate_size": 48}),
@@ -58,9 +57,9 @@ CASES = {
     "starcoder2": Case("starcoder2", "starcoder2"),
     "olmo2": Case("olmo2", "olmo2"),
     "exaone4": Case("exaone4", "exaone4"),
-    "gemma": Case("gemma", "gemma", {"head_dim": 16}, plus=1),
-    "gemma2": Case("gemma2", "gemma2", {"head_dim": 16}, plus=1),
-    "gemma3": Case("gemma3", "gemma3_text", {"head_dim": 16}, plus=1),
+    "gemma": Case("gemma", "gemma", {"head_dim": 16}),
+    "gemma2": Case("gemma2", "gemma2", {"head_dim": 16}),
+    "gemma3": Case("gemma3", "gemma3_text", {"head_dim": 16}),
     "phi3": Case("phi3", "phi3"),
     "gpt2": Case("gpt2", "gpt2", {"n_embd": 64, "n_layer": LAYERS, "n_head": HEADS}),
 }  # fmt: skip
@@ -82,56 +81,8 @@ def module_of(case: Case) -> Any:
     return module
 
 
-def converted(case: Case, name: str, value: Any) -> Any:
-    """What the converter writes of a parameter."""
-    if case.arch == "gpt2" and name.endswith(("c_attn.weight", "c_proj.weight", "c_fc.weight")):
-        value = value.T
-    if case.permuted and ".q_proj." in name:
-        value = permuted(value, HEADS)
-    if case.permuted and ".k_proj." in name:
-        value = permuted(value, PAIRS)
-    return value + case.plus if name.endswith("norm.weight") else value
-
-
-def permuted(rows: Any, heads: int) -> Any:
-    half = len(rows) // heads // 2
-    return rows.reshape(heads, 2, half, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
-
-
-def pieces(state: dict[str, Any], is_tied: bool) -> dict[str, Any]:
-    """Parameters as converters take them: gates and ups of experts apart, no second head."""
-    out = {}
-    for name, value in state.items():
-        array = value.detach().numpy().astype(np.float32)
-        if name.endswith("experts.gate_up_proj"):
-            stem = name.removesuffix("gate_up_proj")
-            out[f"{stem}gate_proj.weight"], out[f"{stem}up_proj.weight"] = np.split(
-                array, 2, axis=1
-            )
-        elif name.endswith("experts.down_proj"):
-            out[f"{name}.weight"] = array
-        elif not (is_tied and name == "lm_head.weight"):
-            out[name] = array
-    return out
-
-
 def file_of(case: Case, module: Any, path: Path, drop: str = "") -> Path:
-    gguf = pytest.importorskip("gguf")
-    arch = next(a for a, name in gguf.MODEL_ARCH_NAMES.items() if name == case.arch)
-    names = gguf.get_tensor_name_map(arch, LAYERS)
-    writer = gguf.GGUFWriter(path, case.arch)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(PAIRS)
-    for name, array in pieces(module.state_dict(), module.config.tie_word_embeddings).items():
-        new = names.get_name(name, try_suffixes=(".weight", ".bias"))
-        assert new is not None, name
-        if name != drop:
-            writer.add_tensor(new, np.ascontiguousarray(converted(case, name, array)))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
+    return gguf_file(path, case.arch, module, drop=drop)
 
 
 def graph_of(state: dict[str, Any], is_tied: bool) -> ir.Model:

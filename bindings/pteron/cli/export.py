@@ -1,4 +1,4 @@
-"""Compile a model (.onnx, .pt2, model.py:make) into a .pte program.
+"""Compile a model (.onnx, .pt2, model.py:make, .gguf or a checkpoint's folder) into a .pte program.
 
 Example:
 
@@ -29,7 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         type=file,
-        help=".onnx or .pt2 file, or model.py:make, a module in a Python file or a function that returns (module, args[, dynamic_shapes])",
+        help=".onnx or .pt2 file, or model.py:make, a module in a Python file or a function that returns (module, args[, dynamic_shapes]); "
+        "a decoder's GGUF file, or folder of config.json and safetensors",
     )
     parser.add_argument(
         "-o",

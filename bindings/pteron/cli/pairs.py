@@ -137,13 +137,17 @@ def file(text: str) -> Path:
 
 
 def model(given: Path) -> Path:
-    """The path itself, of something that may be a model, or of the Python file that makes one (model.py:make).
+    """The path itself, of something that may be a model, of the Python file that makes one (model.py:make), or of a checkpoint.
 
     Raises:
         ArgumentError: a program already, or a pipe; as `existing` besides.
     """
     path = file_of(given)
     if path.is_dir():
+        from pteron.export.builders import is_checkpoint
+
+        if is_checkpoint(path):
+            return given
         from pteron.export.capture.foreign import refuse_folder
 
         refuse_folder(path)

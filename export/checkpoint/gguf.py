@@ -36,9 +36,9 @@ MOST: Final = 1 << 28
 """Elements and bytes of one key's value: what is larger is no key of a model."""
 
 
-def read_gguf(path: Path) -> dict[str, Tensor]:
-    """Tensors by the names of transformers, as families.py has them; a tied head reads the table. A tensor that another tool than
-    llama.cpp's converters named keeps its name.
+def read_gguf(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors by the names of transformers, as families.py has them, and the header's keys; a tied head reads the table. A tensor
+    that another tool than llama.cpp's converters named keeps its name.
 
     Raises:
         QuantError: damaged, of another version, or of an architecture or with a tensor that families.py does not know.
@@ -50,7 +50,7 @@ def read_gguf(path: Path) -> dict[str, Tensor]:
             raise QuantError(f"{path}: ends within its header, or is damaged") from None
 
 
-def _tensors(path: Path, file: BinaryIO) -> dict[str, Tensor]:
+def _tensors(path: Path, file: BinaryIO) -> tuple[dict[str, Tensor], dict[str, Any]]:
     magic, version, count, keys = struct.unpack("<4sIQQ", file.read(24))
     if magic != b"GGUF" or version not in (2, 3):
         raise QuantError(f"{path}: expected GGUF version 2 or 3, got {magic!r} {version}")
@@ -72,7 +72,7 @@ def _tensors(path: Path, file: BinaryIO) -> dict[str, Tensor]:
         if start + offset + tensor.nbytes > size:
             raise QuantError(f"{path}: ends within tensor {name}; the file is cut off")
         found[name] = tensor
-    return in_modules(path, str(facts.get("general.architecture")), found)
+    return in_modules(path, str(facts.get("general.architecture")), found), facts
 
 
 def _string(file: BinaryIO) -> str:

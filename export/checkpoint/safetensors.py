@@ -27,12 +27,12 @@ RANK: Final = 16
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors by name, of a file or of all in a folder, and what config.json beside them says.
+    """Tensors by name, of a file or of a folder, and what config.json beside them says.
 
     Raises:
         ArgumentError: no such file in the folder; QuantError: a damaged one.
     """
-    files = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
+    files = _files(path) if path.is_dir() else [path]
     if not files:
         raise ArgumentError(f"{path}: expected .safetensors files in it, got none")
     found: dict[str, Tensor] = {}
@@ -44,6 +44,30 @@ def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except (ValueError, RecursionError):
         raise QuantError(f"{config}: expected JSON") from None
     return found, facts if isinstance(facts, dict) else {}
+
+
+def _files(folder: Path) -> list[Path]:
+    """Those that the index names; else transformers' one file, else all: a folder may have the same weights for another tool beside.
+
+    Raises:
+        QuantError: an index that is none, or names a file that is not there.
+    """
+    index, whole = folder / "model.safetensors.index.json", folder / "model.safetensors"
+    if not index.exists():
+        return [whole] if whole.exists() else sorted(folder.glob("*.safetensors"))
+    try:
+        names = sorted(set(parsed(index.read_bytes())["weight_map"].values()))
+        paths = [folder / Path(name).name for name in names]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise QuantError(
+            f"{index}: expected a weight_map of files by tensors; download it again"
+        ) from None
+    lost = [path.name for path in paths if not path.is_file()]
+    if lost or not paths:
+        raise QuantError(
+            f"{folder}: expected {lost[0] if lost else 'files'}, which {index.name} names, got none; download the rest of the checkpoint"
+        )
+    return paths
 
 
 def _tensors(path: Path) -> dict[str, Tensor]:
