@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("8c3c145fc5b0e6b1")
+SCHEMA_HASH: Final = bytes.fromhex("e58d771bb3b0d0d6")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -30,6 +30,7 @@ class Segment(enum.IntEnum):
     CONSTANTS = 3
     BLOB = 4
     DEBUG = 5
+    TEXT = 6
 
 
 class DType(enum.IntEnum):

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0xb1e6b0c55f143c8cu
+#define PTE_SCHEMA_HASH 0xd6d0b0b31b778de5u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -17,8 +17,9 @@ enum { /* Segment */
   PTE_SEGMENT_CONSTANTS = 3,
   PTE_SEGMENT_BLOB = 4,
   PTE_SEGMENT_DEBUG = 5,
+  PTE_SEGMENT_TEXT = 6,
 };
-#define PTE_SEGMENT_COUNT 6
+#define PTE_SEGMENT_COUNT 7
 
 enum { /* Storage */
   PTE_STORAGE_PLANNED = 0,

@@ -25,7 +25,9 @@ def outputs() -> dict[str, str]:
     program_text = (ROOT / "schema/program.fbs").read_text()
     frame, program = fbs.parse(frame_text), fbs.parse(program_text)
     digest = schema_hash(program.text)
-    schema = dataclasses.replace(program, structs=frame.structs | program.structs)
+    schema = dataclasses.replace(
+        program, enums=frame.enums | program.enums, structs=frame.structs | program.structs
+    )
     return {
         "runtime_c/include/pteron/types.h": gen_structs.types_h(schema),
         "runtime_c/gen/ops.h": gen_ops.ops_h(),
