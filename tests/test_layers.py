@@ -66,6 +66,7 @@ C = {
     "program": {"core", "gen"},
     "session": {"core", "gen", "program"},
     "text": {"core", "gen", "program", "session"},
+    "tokenizer": {"core", "gen", "program"},
     "kernels": {"core", "gen"},
     "codec": {"core", "gen"},
     "delegates": {"delegate"},
