@@ -37,6 +37,7 @@ FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
 EXPORT = {
     "options": {"delegates"},
     "write": set(),
+    "text": set(),
     "sizes": set(),
     "graph": {"sizes", "write"},
     "capture": {"graph", "sizes"},
