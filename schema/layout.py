@@ -1,6 +1,6 @@
 """The structs, tables and enums of the program file, for Python.
 
-Written by schema/gen from schema/frame.fbs and schema/program.fbs; do not edit.
+Written by schema/gen from schema/frame.fbs, program.fbs and text.fbs; do not edit.
 
 A struct's `letters` pack its fields in order; array fields named `zero` are padding and not among `fields`.
 """
@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("2f02fc86c74ed7af")
+SCHEMA_HASH: Final = bytes.fromhex("d74509e41b49a139")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -30,6 +30,7 @@ class Segment(enum.IntEnum):
     CONSTANTS = 3
     BLOB = 4
     DEBUG = 5
+    TEXT = 6
 
 
 class DType(enum.IntEnum):
@@ -125,6 +126,91 @@ class Policy(enum.IntEnum):
     FORBID = 2
 
 
+class TextModel(enum.IntEnum):
+    BPE = 0
+    UNIGRAM = 1
+    WORD_PIECE = 2
+
+
+class TextUnit(enum.IntEnum):
+    BYTE = 0
+    CHARACTER = 1
+    FALLBACK = 2
+
+
+class TextPart(enum.IntEnum):
+    PIECES = 0
+    PIECE_BYTES = 1
+    SHOWN = 2
+    SHOWN_BYTES = 3
+    MARKS = 4
+    LOOKUP = 5
+    MERGES = 6
+    MERGED = 7
+    UNITS = 8
+    SCORES = 9
+    CLASS_INDEX = 10
+    CLASSES = 11
+    TRAITS = 12
+    STEPS = 13
+    STAGES = 14
+    RULES = 15
+    MAP_INDEX = 16
+    MAPS = 17
+    MAP_BYTES = 18
+    ORDER_INDEX = 19
+    ORDERS = 20
+    PAIRS = 21
+    NODES = 22
+    LABELS = 23
+    ADDED = 24
+    FRONT = 25
+    BACK = 26
+    STOPS = 27
+
+
+class TextOpening(enum.IntEnum):
+    AS_SHOWN = 0
+    LESS_SPACE = 1
+    AS_PIECE = 2
+    LESS_MARKS = 3
+
+
+class TextMark(enum.IntEnum):
+    SPECIAL = 1
+    ONE_BYTE = 2
+    WHOLE = 4
+
+
+class TextTrait(enum.IntEnum):
+    SPACE = 1
+    WORD = 2
+
+
+class TextKeep(enum.IntEnum):
+    BOTH = 0
+    BETWEEN = 1
+    FOUND = 2
+    PREVIOUS = 3
+    NEXT = 4
+    RUNS = 5
+
+
+class TextAct(enum.IntEnum):
+    MAP = 0
+    DECOMPOSE = 1
+    COMPOSE = 2
+    PREPEND = 3
+    REPLACE = 4
+    STRIP = 5
+
+
+class TextWhen(enum.IntEnum):
+    ALWAYS = 0
+    UNLESS_THERE = 1
+    FIRST = 2
+
+
 STRUCTS: Final = {
     "Header": Struct("<8sIIQ8s32s", ("magic", "version", "segment_count", "file_bytes", "schema", "digest"), 64, 8),
     "Entry": Struct("<IIQQ32sII", ("kind", "flags", "offset", "size", "digest", "external", "zero"), 64, 8),
@@ -143,6 +229,14 @@ STRUCTS: Final = {
     "Delegate": Struct("<IIIIB3x", ("name", "target", "segment", "fallback", "policy"), 20, 4),
     "NeededOp": Struct("<IHH", ("dtypes", "op", "zero"), 8, 4),
     "MethodMemory": Struct("<IIQQQ", ("method", "zero", "planned_bytes", "live_bytes", "state_bytes"), 32, 8),
+    "TextHead": Struct("<4sIIIIIIIIIIIQIBBBB", ("magic", "version", "bytes", "pieces", "unknown", "begin", "end", "pad", "vocabulary", "inside", "added", "normal", "unknown_score", "longest", "model", "unit", "fuse", "opening"), 64, 8),
+    "TextStage": Struct("<IIB3x", ("steps", "states", "keep"), 12, 4),
+    "TextRule": Struct("<BBBBIII", ("act", "when", "late", "growth", "map", "bytes", "with"), 16, 4),
+    "TextMerge": Struct("<III", ("left", "right", "rank"), 12, 4),
+    "TextPair": Struct("<III", ("first", "second", "composed"), 12, 4),
+    "TextNode": Struct("<II", ("first", "value"), 8, 4),
+    "TextAdded": Struct("<IBBBB", ("id", "single", "left", "right", "special"), 8, 4),
+    "TextPlace": Struct("<II", ("offset", "bytes"), 8, 4),
 }
 """Struct -> how to pack it; a Range field is flattened to <name>_start, <name>_count."""
 

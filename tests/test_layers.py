@@ -38,6 +38,7 @@ FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
 EXPORT = {
     "options": {"delegates"},
     "write": set(),
+    "text": set(),
     "sizes": set(),
     "checkpoint": set(),
     "graph": {"sizes", "write"},
@@ -88,6 +89,7 @@ C = {
     "program": {"core", "gen"},
     "session": {"core", "gen", "program"},
     "text": {"core", "gen", "program", "session"},
+    "tokenizer": {"core", "gen", "program"},
     "kernels": {"core", "gen"},
     "codec": {"core", "gen"},
     "delegates": {"delegate"},

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0xafd74ec786fc022fu
+#define PTE_SCHEMA_HASH 0x39a1491be40945d7u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -17,8 +17,9 @@ enum { /* Segment */
   PTE_SEGMENT_CONSTANTS = 3,
   PTE_SEGMENT_BLOB = 4,
   PTE_SEGMENT_DEBUG = 5,
+  PTE_SEGMENT_TEXT = 6,
 };
-#define PTE_SEGMENT_COUNT 6
+#define PTE_SEGMENT_COUNT 7
 
 enum { /* Storage */
   PTE_STORAGE_PLANNED = 0,

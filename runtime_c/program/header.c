@@ -8,7 +8,7 @@
 #include "program/verify.h"
 
 static const uint8_t MAGIC[8] = {0x89, 'P', 'T', 'E', 'R', 'O', 'N', '\n'};
-static const char KINDS[][10] = {"?", "MANIFEST", "PROGRAM", "CONSTANTS", "BLOB", "DEBUG"};
+static const char KINDS[][10] = {"?", "MANIFEST", "PROGRAM", "CONSTANTS", "BLOB", "DEBUG", "TEXT"};
 
 static pte_status check_magic(const uint8_t *bytes, size_t size, pte_error *error) {
   if (size >= 6 && bytes[4] == 'E' && bytes[5] == 'T')
@@ -129,11 +129,12 @@ pte_status pte_segments_read(const uint8_t *head, const uint8_t *bytes,
     return pte_fail(error, PTE_BAD_PROGRAM, "header.bytes: %llu bytes after the last segment",
                     header->file_bytes - end);
   if (seen[PTE_SEGMENT_MANIFEST] != 1 || seen[PTE_SEGMENT_PROGRAM] != 1 ||
-      seen[PTE_SEGMENT_DEBUG] > 1)
-    return pte_fail(
-        error, PTE_BAD_PROGRAM,
-        "segments: expected one MANIFEST, one PROGRAM and at most one DEBUG, got %u, %u, %u",
-        seen[PTE_SEGMENT_MANIFEST], seen[PTE_SEGMENT_PROGRAM], seen[PTE_SEGMENT_DEBUG]);
+      seen[PTE_SEGMENT_DEBUG] > 1 || seen[PTE_SEGMENT_TEXT] > 1)
+    return pte_fail(error, PTE_BAD_PROGRAM,
+                    "segments: expected one MANIFEST, one PROGRAM and at most one DEBUG and TEXT, "
+                    "got %u, %u, %u, %u",
+                    seen[PTE_SEGMENT_MANIFEST], seen[PTE_SEGMENT_PROGRAM], seen[PTE_SEGMENT_DEBUG],
+                    seen[PTE_SEGMENT_TEXT]);
   return PTE_OK;
 }
 

@@ -1,6 +1,6 @@
 """Writes every file that is derived from schema/: `python schema/gen`, or `--check`, which fails where one is stale.
 
-Needs NumPy only. frame.fbs and program.fbs give the structs of the file; ops.py, steps.py and formats.py give the tables; docs/ gets both.
+Needs NumPy only. frame.fbs, program.fbs and text.fbs give the structs of the file; ops.py, steps.py and formats.py give the tables; docs/ gets both.
 """
 
 from __future__ import annotations
@@ -23,9 +23,16 @@ def outputs() -> dict[str, str]:
 
     frame_text = (ROOT / "schema/frame.fbs").read_text()
     program_text = (ROOT / "schema/program.fbs").read_text()
-    frame, program = fbs.parse(frame_text), fbs.parse(program_text)
+    text_text = (ROOT / "schema/text.fbs").read_text()
+    frame, program, text = map(fbs.parse, (frame_text, program_text, text_text))
     digest = schema_hash(program.text)
-    schema = dataclasses.replace(program, structs=frame.structs | program.structs)
+    schema = dataclasses.replace(
+        program, enums=frame.enums | program.enums, structs=frame.structs | program.structs
+    )
+    whole = dataclasses.replace(
+        schema, enums=schema.enums | text.enums, structs=schema.structs | text.structs
+    )
+    comments = pages.notes(frame_text) | pages.notes(program_text) | pages.notes(text_text)
     return {
         "runtime_c/include/pteron/types.h": gen_structs.types_h(schema),
         "runtime_c/gen/ops.h": gen_ops.ops_h(),
@@ -34,18 +41,15 @@ def outputs() -> dict[str, str]:
         "runtime_c/gen/steps.c": gen_ops.steps_c(),
         "runtime_c/gen/layout.h": gen_structs.layout_h(schema, digest),
         "runtime_c/gen/layout.c": gen_structs.layout_c(schema),
+        "runtime_c/gen/text.h": gen_structs.text_h(text),
         "runtime_c/gen/isas.c": isas.isas_c(),
         "runtime_c/gen/variants.inc": isas.variants_inc(
             (ROOT / "runtime_c/kernels").glob("*/*__*.c")
         ),
         "runtime_c/cmake/isas.cmake": isas.isas_cmake(),
-        "schema/layout.py": gen_structs.layout_py(schema, digest),
+        "schema/layout.py": gen_structs.layout_py(whole, digest),
         "docs/operators.md": pages.operators_md(),
-        "docs/format.md": pages.format_md(
-            (ROOT / "docs/format.md").read_text(),
-            schema,
-            pages.notes(frame_text) | pages.notes(program_text),
-        ),
+        "docs/format.md": pages.format_md((ROOT / "docs/format.md").read_text(), whole, comments),
     }
 
 

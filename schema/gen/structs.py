@@ -1,4 +1,4 @@
-"""The generated files about the program file: pteron/types.h, gen/layout.h, gen/layout.c, schema/layout.py."""
+"""The generated files about the program file: pteron/types.h, gen/layout.h, gen/layout.c, gen/text.h, schema/layout.py."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def snake(name: str) -> str:
 
 
 def struct_name(name: str) -> str:
-    return KERNEL_STRUCTS.get(name, f"pte_file_{snake(name)}")
+    own = f"pte_{snake(name)}" if name.startswith("Text") else f"pte_file_{snake(name)}"
+    return KERNEL_STRUCTS.get(name, own)
 
 
 def types_h(schema: Schema) -> str:
@@ -118,6 +119,21 @@ def layout_h(schema: Schema, digest: bytes) -> str:
     out += ["extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */"]
     out += ["extern const char pte_dtype_names[][11];", "", "#endif", ""]
     return "\n".join(out)
+
+
+def text_h(schema: Schema) -> str:
+    """The text segment, which the core does not know."""
+    out = [
+        head("The structs of the text segment.", "schema/text.fbs", "PTE_GEN_TEXT_H"),
+        "#include <stddef.h>\n#include <stdint.h>\n",
+    ]
+    for name, enum in schema.enums.items():
+        prefix = f"PTE_{snake(name)}_".upper()
+        out += _c_enum(name, {f"{prefix}{word}": value for word, value in enum.values})
+        out += [f"#define {prefix}COUNT {1 + max(value for _, value in enum.values)}", ""]
+    for struct in schema.structs.values():
+        out += _c_struct(schema, struct)
+    return "\n".join([*out, "#endif", ""])
 
 
 def _c_enum(name: str, values: dict[str, int]) -> list[str]:
@@ -287,7 +303,7 @@ def _flat_field(schema: Schema, f: Field) -> str:
 def layout_py(schema: Schema, digest: bytes) -> str:
     out = [
         '"""The structs, tables and enums of the program file, for Python.\n',
-        "Written by schema/gen from schema/frame.fbs and schema/program.fbs; do not edit.\n",
+        "Written by schema/gen from schema/frame.fbs, program.fbs and text.fbs; do not edit.\n",
         "A struct's `letters` pack its fields in order; array fields named `zero` are padding and not among `fields`.",
         '"""\n',
         "from __future__ import annotations\n",
