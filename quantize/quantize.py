@@ -19,7 +19,7 @@ from pteron.schema.errors import QuantError, QuantWarning, RecipeError
 from .encode import int8
 from .mixed.activation_bits import Mix, Simulated, mixed, simulated
 from .mixed.allocate import Probe, evaluated, fitted
-from .mixed.cost import pace
+from .mixed.cost import relative_time
 from .mixed.sensitivity import losses_of
 from .observe.blas import one_order
 from .observe.calibrate import Ranges, Source, calibrated, is_ranges_file, ranges_of
@@ -36,7 +36,7 @@ from .recipe.units import Unit, units
 from .report import QuantReport
 from .rounding.journal import NO_JOURNAL, Journal, digest, identity, whole
 from .rounding.rounder import Rounder
-from .rounding.spill import Shelf
+from .rounding.spill import Spill
 from .rounding.weight import GPTQ, NEAREST, Rounded, matrix_of, rounded
 from .static.qdq import Solved, quantize_static
 from .static.reconstruct import solved
@@ -44,7 +44,7 @@ from .transform.equalize import chains, equalized
 from .transform.rotation import rotated
 from .transform.scaling import NONE, scaled
 from .write.apply import OPSET, apply
-from .write.transaction import undone_on_error
+from .write.transaction import restored_on_error
 
 Progress = Callable[[str], None]
 
@@ -192,7 +192,7 @@ def transformer(
 
 
 @one_order
-@undone_on_error
+@restored_on_error
 def quantize_weights(
     model: ir.Model,
     wanted: Recipe,
@@ -331,7 +331,7 @@ def _statistics(
 
 
 @one_order
-@undone_on_error
+@restored_on_error
 def quantize_activations(
     model: ir.Model,
     wanted: Recipe,
@@ -361,7 +361,7 @@ def quantize_activations(
     mix = _mixed(model, plan, solver, ranges, wanted, calibration, method, progress)
     before = model.clone()
     report = quantize_static(model, plan, ranges, solver(mix), mix)
-    report.pace = pace(plan, mix)
+    report.relative_time = relative_time(plan, mix)
     report.ranges = seen
     report.skipped += skipped
     report.coverage = covers
@@ -517,7 +517,7 @@ def _weights(
     """Weights of the units, by their places, where no sample says what they read."""
     heads = {unit.head: i for i, unit in enumerate(plan) if unit.axis is not None}
     found: dict[int, Solved] = {}
-    shelf = Shelf()
+    spill = Spill()
     for layer in (layer for layer in layers(model) if layer.node in heads):
         if progress:
             progress(f"quantize {layer.name} int8 {algorithm}")
@@ -526,7 +526,7 @@ def _weights(
         if one is None:
             one = rounded(layer, int8.FORMAT, algorithm, None, method.threads)
             method.journal.keep(key, one)
-        found[heads[layer.node]] = Solved(shelf.rounded(one))
+        found[heads[layer.node]] = Solved(spill.rounded(one))
     return found
 
 

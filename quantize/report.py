@@ -95,7 +95,7 @@ class Rotated:
 
 @dataclasses.dataclass(slots=True)
 class QuantReport:
-    """`activations`, `ranges`, `words` and `floats`, units that compute in int16 and in f32, and `pace`, about how many times as long a
+    """`activations`, `ranges`, `in_int16` and `in_f32`, units that compute in int16 and in f32, and `relative_time`, about how many times as long a
     run takes as in int8, are of static quantization only; `loss` is of all layers together, where it was measured, in words of `metric`, and
     `exact` what the model as it was has. `coverage`: how many of the layers there are these are, and why others stay."""
 
@@ -107,9 +107,9 @@ class QuantReport:
     loss: float | None = None
     exact: float = 0.0
     metric: str = "cosine"
-    words: list[str] = dataclasses.field(default_factory=list)
-    floats: list[str] = dataclasses.field(default_factory=list)
-    pace: float = 1.0
+    in_int16: list[str] = dataclasses.field(default_factory=list)
+    in_f32: list[str] = dataclasses.field(default_factory=list)
+    relative_time: float = 1.0
     rotated: list[Rotated] = dataclasses.field(default_factory=list)
     coverage: Coverage | None = None
     notes: list[str] = dataclasses.field(default_factory=list)
@@ -181,9 +181,9 @@ class QuantReport:
             "skipped": self.skipped,
             "coverage": None if self.coverage is None else self.coverage.as_dict(),
             "rotated": [dataclasses.asdict(r) for r in self.rotated],
-            "words": self.words,
-            "floats": self.floats,
-            "pace": self.pace,
+            "in_int16": self.in_int16,
+            "in_f32": self.in_f32,
+            "relative_time": self.relative_time,
             "samples": self.ranges.samples if self.ranges else 0,
             "activations": [dataclasses.asdict(a) for a in self.activations],
             "notes": self.notes,
@@ -207,10 +207,10 @@ class QuantReport:
         ]
         lines += [f"  {name:40s} left as it is" for name in self.skipped]
         lines += [f"  {r.name:40s} {r.text}" for r in self.rotated]
-        lines += [f"  {name:40s} computes in int16" for name in self.words]
-        lines += [f"  {name:40s} computes in f32, weight too" for name in self.floats]
-        if self.words or self.floats:
-            lines.append(f"  a run takes about {self.pace:.2f} times as long as in int8")
+        lines += [f"  {name:40s} computes in int16" for name in self.in_int16]
+        lines += [f"  {name:40s} computes in f32, weight too" for name in self.in_f32]
+        if self.in_int16 or self.in_f32:
+            lines.append(f"  a run takes about {self.relative_time:.2f} times as long as in int8")
         lines += [
             f"  {a.name:40s} int{a.bits} values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations

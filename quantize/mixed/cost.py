@@ -58,7 +58,7 @@ def costs(plan: Sequence[Unit]) -> list[Term]:
     return [Term((i,), _unit(unit)) for i, unit in enumerate(plan)] + [*_crossings(plan)]
 
 
-def pace(plan: Sequence[Unit], mix: Sequence[int]) -> float:
+def relative_time(plan: Sequence[Unit], mix: Sequence[int]) -> float:
     """About how many times as long a run takes as in int8."""
     terms = costs(plan)
     return total(terms, mix) / total(terms, (8,) * len(plan))

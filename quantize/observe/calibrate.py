@@ -28,7 +28,7 @@ from pteron.schema.reading import decoding, parsed
 
 from ..recipe.rules import MINMAX, RANGES
 from .samples import Runner, Samples, samples
-from .segmented import in_stretches, within
+from .segmented import in_segments, within
 
 FORMAT: Final = "pteron.ranges"
 VERSION: Final = 3
@@ -149,7 +149,7 @@ def observe(
 ) -> Ranges:
     """Runs the first `count` samples and keeps the ends of each wanted value, of `channels` each channel's, too.
 
-    In stretches, one after another, whose weights take at most `ram_bytes`, or are those of one value.
+    In segments, one after another, whose weights take at most `ram_bytes`, or are those of one value.
 
     Raises:
         RecipeError: no samples; a sample does not fit the model's inputs or holds NaN or infinity; a value becomes so.
@@ -158,7 +158,7 @@ def observe(
     high: dict[str, float] = {}
     each: dict[str, Ends] = {}
     number, parts = 0, within(model, wanted, ram_bytes)
-    for runs in in_stretches(model, parts, samples(model, source, count), runner):
+    for runs in in_segments(model, parts, samples(model, source, count), runner):
         number = 0
         for values in runs:
             for name, array in values.items():

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .grids import grid_of
 from .samples import Runner, Sample
-from .segmented import in_stretches, within
+from .segmented import in_segments, within
 
 Array = NDArray[Any]
 Pair = tuple[float, float]
@@ -84,11 +84,11 @@ def histograms(
 ) -> dict[str, Histogram]:
     """Of the values that `ends` names, over the samples, a bin where a value has left its ends; values that were always 0 have none.
 
-    In stretches, as `calibrate.observe`.
+    In segments, as `calibrate.observe`.
     """
     wide = {n: (min(low, 0.0), max(high, 0.0)) for n, (low, high) in ends.items()}
     found = {n: Histogram(*pair, np.zeros(BINS, np.int64)) for n, pair in wide.items() if any(pair)}
-    for runs in in_stretches(model, within(model, found, ram_bytes), given, runner):
+    for runs in in_segments(model, within(model, found, ram_bytes), given, runner):
         for values in runs:
             found |= {name: found[name].added(np.asarray(x)) for name, x in values.items()}
     return found

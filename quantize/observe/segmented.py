@@ -1,6 +1,6 @@
-"""A graph run in stretches, one after another, so that the weights of one are in memory at a time.
+"""A graph run in segments, one after another, so that the weights of one are in memory at a time.
 
-A stretch ends with the last of the values that are wanted of it. Floats that later stretches read lie in a folder meanwhile, a file
+A segment ends with the last of the values that are wanted of it. Floats that later segments read lie in a folder meanwhile, a file
 for each value; integers and booleans, which are sizes and masks, are made again from them. No node of a weight runs twice.
 
     nodes      a  b | c  d | e        wanted (b), (d), (e)
@@ -88,7 +88,7 @@ def within(model: ir.Model, names: Iterable[str], ram_bytes: int) -> list[list[s
     return parts
 
 
-def in_stretches(
+def in_segments(
     model: ir.Model, parts: Sequence[Sequence[str]], given: Iterable[Sample], runner: Runner
 ) -> Iterator[Iterator[Mapping[str, NDArray[Any]]]]:
     """For each part, values by name in the order in which they are made, an iterator: for each sample the values of the part.
@@ -122,7 +122,7 @@ def in_stretches(
 def _needs(
     order: Order, parts: Sequence[Sequence[ir.Value]], begins: Sequence[int]
 ) -> list[set[ir.Value]]:
-    """What each stretch starts from: it makes its part, and what later ones start from and is made behind its begin."""
+    """What each segment starts from: it makes its part, and what later ones start from and is made behind its begin."""
     found: list[set[ir.Value]] = []
     later = set[ir.Value]()
     for part, begin in zip(reversed(parts), reversed(begins), strict=True):

@@ -31,7 +31,7 @@ from ..recipe.layers import Layer
 from .blas import one_order
 from .layer_inputs import Reading, reading, rows
 from .samples import Runner, Sample
-from .segmented import Order, in_stretches
+from .segmented import Order, in_segments
 
 F32 = NDArray[np.float32]
 
@@ -109,7 +109,7 @@ def collect(
 ) -> Iterator[Record]:
     """A record of each reading of the layers.
 
-    The samples are run once, in stretches of the graph whose weights and sums take `ram_bytes` together, or have one record.
+    The samples are run once, in segments of the graph whose weights and sums take `ram_bytes` together, or have one record.
 
     Raises:
         RecipeError: no samples, or a value that is NaN or infinite.
@@ -125,7 +125,7 @@ def collect(
     parts = [list(dict.fromkeys(how.value for how in some)) for some in passes]
     number = 0
     for count, (some, runs) in enumerate(
-        zip(passes, in_stretches(model, parts, given, runner), strict=True)
+        zip(passes, in_segments(model, parts, given, runner), strict=True)
     ):
         if progress:
             progress(f"calibrate {count + 1}/{len(passes)} {len(some)} inputs of layers")

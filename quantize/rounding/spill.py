@@ -19,7 +19,7 @@ from .weight import Rounded
 Array = NDArray[Any]
 
 
-class Shelf:
+class Spill:
     """The file ends with the last of what lies there. Few bytes stay in memory."""
 
     def __init__(self) -> None:

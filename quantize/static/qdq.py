@@ -30,7 +30,7 @@ from ..observe.calibrate import Ranges
 from ..observe.grids import FLOAT, Grid, ends_of, grid_of
 from ..recipe.units import Unit
 from ..report import ActivationReport, LayerReport, QuantReport
-from ..rounding.spill import Shelf, tensor_of
+from ..rounding.spill import Spill, tensor_of
 from ..rounding.weight import NEAREST, Rounded
 
 Array = NDArray[Any]
@@ -76,7 +76,7 @@ def quantize_static(
     for i, (weight, row) in weights.items():
         _insert_weight(model.graph, plan[i], weight, used)
         report.layers.append(row)
-    report.words, report.floats = (
+    report.in_int16, report.in_f32 = (
         [unit.name for unit, own in zip(plan, bits, strict=True) if own == which]
         for which in (16, FLOAT)
     )
@@ -179,11 +179,11 @@ def _weights(
     bits: Sequence[int],
 ) -> dict[int, tuple[_Weight, LayerReport]]:
     """Of the units that have one and round it, by their places; codes wait in a file."""
-    made, shelf = {}, Shelf()
+    made, spill = {}, Spill()
     for i, unit in enumerate(plan):
         if unit.axis is not None and bits[i] != FLOAT:
             weight, row = _weight(unit, reads[i], found.get(i))
-            codes = shelf.put(whole(weight.codes))
+            codes = spill.put(whole(weight.codes))
             made[i] = dataclasses.replace(weight, codes=codes), row
     return made
 

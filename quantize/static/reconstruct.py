@@ -22,13 +22,13 @@ from ..encode import int8
 from ..observe.calibrate import Ranges
 from ..observe.layer_inputs import Reading, reading, rows
 from ..observe.samples import Runner, Sample
-from ..observe.segmented import Order, in_stretches
+from ..observe.segmented import Order, in_segments
 from ..observe.statistics import CHUNK, Moments, together
 from ..recipe.layers import Layer, layers
 from ..recipe.units import Unit
 from ..rounding import cholesky
 from ..rounding.journal import NO_JOURNAL, Journal, digest
-from ..rounding.spill import Shelf
+from ..rounding.spill import Spill
 from ..rounding.weight import GPTQ, matrix_of, mean_of, rounded
 from .qdq import Constants, Solved, simulate_static
 
@@ -75,23 +75,23 @@ def solved(
 
     Args:
         copy: Is rounded, in place: a copy of the model, with `copied`, the plan of the copy.
-        given: Samples; each is run twice, in stretches from layer to layer, in f32 and rounded.
-        journal: Has what was solved `of` this model, by these ranges and samples. What it lacks sums what the same stretches give.
+        given: Samples; each is run twice, in segments from layer to layer, in f32 and rounded.
+        journal: Has what was solved `of` this model, by these ranges and samples. What it lacks sums what the same segments give.
 
     Raises:
         QuantError: a weight has no form in int8.
     """
     constants = simulate_static(copy, plan, copied, ranges, bits)
     found: dict[int, Solved] = {}
-    shelf = Shelf()
+    spill = Spill()
     pairs = _pairs(model, plan, copy, copied, constants)
     for place in constants.keys() - {pair.place for pair in pairs}:
         layer = next(x for x in layers(model) if x.node is plan[place].head)
         made = rounded(layer, int8.FORMAT, GPTQ, None, threads)
-        found[place] = Solved(shelf.rounded(made))
+        found[place] = Solved(spill.rounded(made))
         constants[place].become(found[place])
     keys = {pair.place: digest("solved", of, list(bits), pair.place) for pair in pairs}
-    kept = {place: _kept(journal, key, shelf) for place, key in keys.items()}
+    kept = {place: _kept(journal, key, spill) for place, key in keys.items()}
     parts = _parts(pairs, copy)
     if all(kept.values()):
         return found | {place: one for place, one in kept.items() if one is not None}
@@ -103,7 +103,7 @@ def solved(
         for pair in some:
             one = kept[pair.place]
             if one is None:
-                one = _one(pair, sums[pair.reads], plan[pair.place], threads, shelf)
+                one = _one(pair, sums[pair.reads], plan[pair.place], threads, spill)
                 more = {} if one.shift is None else {"shift": one.shift}
                 journal.keep(keys[pair.place], one.rounded, **more)
             else:
@@ -112,9 +112,9 @@ def solved(
     return found
 
 
-def _kept(journal: Journal, key: str, shelf: Shelf) -> Solved | None:
+def _kept(journal: Journal, key: str, spill: Spill) -> Solved | None:
     made = journal.rounded(key, int8.FORMAT)
-    return None if made is None else Solved(shelf.rounded(made), journal.array(key, "shift"))
+    return None if made is None else Solved(spill.rounded(made), journal.array(key, "shift"))
 
 
 def _pairs(
@@ -154,7 +154,7 @@ def _in_step(
     """For each part what it reads in f32 and rounded, a sample at a time."""
     names = [[{pair.reads[i].value for pair in part} for part in parts] for i in (0, 1)]
     exact, rough = (
-        in_stretches(m, [sorted(some) for some in each], given, runner)
+        in_segments(m, [sorted(some) for some in each], given, runner)
         for m, each in zip((model, copy), names, strict=True)
     )
     for part, *both in zip(parts, exact, rough, strict=True):
@@ -277,13 +277,13 @@ def _summed(
     return sums
 
 
-def _one(pair: _Pair, sums: _Sums, unit: Unit, threads: int, shelf: Shelf) -> Solved:
+def _one(pair: _Pair, sums: _Sums, unit: Unit, threads: int, spill: Spill) -> Solved:
     """A layer's weight and the shift of its bias; the rounded network has them then."""
     w, biased = matrix_of(pair.exact), unit.bias is not None
     moments = sums.moments()
     wanted = sums.made_up(w, biased)
     one = rounded(pair.exact, int8.FORMAT, GPTQ, moments, threads, biased=biased, w=wanted)
-    kept = shelf.rounded(one)
+    kept = spill.rounded(one)
     made = Solved(kept)
     pair.constants.become(made)
     if biased:

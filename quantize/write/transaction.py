@@ -12,7 +12,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def undone_on_error(
+def restored_on_error(
     function: Callable[Concatenate[ir.Model, P], R],
 ) -> Callable[Concatenate[ir.Model, P], R]:
     """The model, the function's first operand, gets its graph as it was before when the function raises: a copy, of the same constants."""

@@ -73,23 +73,23 @@ def quantized(
 
 def test_the_units_around_what_loses_most_compute_in_int16() -> None:
     loose = quantized(None)[1]
-    assert loose.words == loose.floats == [] and loose.pace == 1
+    assert loose.in_int16 == loose.in_f32 == [] and loose.relative_time == 1
     model, report = quantized(20.0, evaluate=given(8, 3))
     assert report.loss is not None and report.loss <= 20.0
-    assert {"coarse"} <= {*report.words} < {r.name for r in report.layers} | {*report.floats}
+    assert {"coarse"} <= {*report.in_int16} < {r.name for r in report.layers} | {*report.in_f32}
     assert 16 in {a.bits for a in report.activations if a.name == "b"}
     assert {a.bits for a in report.activations} == {8, 16}
     assert {r.name for r in report.layers} >= {"coarse"}  # its weight has 8 bits all the same
-    assert 1 < report.pace < 3
-    assert report.as_dict()["words"] == report.words
+    assert 1 < report.relative_time < 3
+    assert report.as_dict()["in_int16"] == report.in_int16
     text = report.as_text()
     assert f"{'coarse':40s} computes in int16" in text
-    assert f"a run takes about {report.pace:.2f} times as long as in int8" in text
+    assert f"a run takes about {report.relative_time:.2f} times as long as in int8" in text
     whole = quantized(None, evaluate=given(8, 3))[1]
     assert whole.loss is not None and whole.loss > 20.0
     integer_nodes(model)
     kinds = operators(model)
-    assert kinds.count("pteron.Conv") == 4 - len(report.floats) > 1
+    assert kinds.count("pteron.Conv") == 4 - len(report.in_f32) > 1
     bits = {n.inputs[0].dtype for n in model.graph if n.op_type == "Conv"}
     assert bits >= {ir.DataType.INT8, ir.DataType.INT16}
 
@@ -116,10 +116,10 @@ def test_units_whose_rounded_weights_lose_more_compute_in_f32() -> None:
     )[1]
     weights = [r.name for r in report.layers]
     assert report.loss is not None and report.loss <= 20
-    assert "coarse" in report.floats
-    assert weights and not {*weights} & {*report.floats}
+    assert "coarse" in report.in_f32
+    assert weights and not {*weights} & {*report.in_f32}
     assert f"{'coarse':40s} computes in f32, weight too" in report.as_text()
-    assert report.as_dict()["floats"] == report.floats
+    assert report.as_dict()["in_f32"] == report.in_f32
     assert "coarse" in model.graph.initializers
 
 
@@ -153,7 +153,7 @@ def test_a_program_of_a_mix_is_the_model_that_is_written(tmp_path: Path, most: f
     pteron.export_model(
         network(), tmp_path / "a.pte", quantize=wanted, calibrate=given(), quantized=done.append
     )
-    assert bool(done[0].words) == (most == 20) and done[0].floats, done[0].as_text()
+    assert bool(done[0].in_int16) == (most == 20) and done[0].in_f32, done[0].as_text()
     assert {r.activations for r in done[0].layers} == {"int8-static"}
     model = quantized(most)[0]
     integer_nodes(model)
@@ -249,7 +249,7 @@ def test_a_largest_loss_is_kept_on_the_evaluation_where_there_is_one() -> None:
     loud = [{"x": 0.01 * s["x"]} for s in given(8, 7)]  # few steps of every grid
     plain, other = quantized(30.0)[1], quantized(30.0, evaluate=loud)[1]
     assert other.loss is not None and other.loss <= 30.0
-    assert other.pace > plain.pace
+    assert other.relative_time > plain.relative_time
 
 
 def test_what_a_largest_loss_asks_for() -> None:

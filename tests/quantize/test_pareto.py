@@ -18,7 +18,7 @@ from pteron.quantize.mixed.cost import (
     MOVED,
     Term,
     costs,
-    pace,
+    relative_time,
     total,
 )
 from pteron.quantize.mixed.pareto import front
@@ -97,4 +97,4 @@ def test_what_units_and_values_between_them_take() -> None:
     mix = (8, 16, 16, 16, 8, 8)  # b has two readers of its own bits
     between = elements * (CONVERTED[8, 16] + CONVERTED[16, 8])
     assert total(costs(plan), mix) == pytest.approx(takes(mix) + ends + between)
-    assert pace(plan, (8,) * 6) == 1 < pace(plan, mix)
+    assert relative_time(plan, (8,) * 6) == 1 < relative_time(plan, mix)

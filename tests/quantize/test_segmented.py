@@ -1,4 +1,4 @@
-"""A graph in stretches gives the values of the graph, each weight read once, few at a time, whatever lies across the cuts."""
+"""A graph in segments gives the values of the graph, each weight read once, few at a time, whatever lies across the cuts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pteron.export import graph as graphs
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
-from pteron.quantize.observe.segmented import Order, in_stretches
+from pteron.quantize.observe.segmented import Order, in_segments
 from pteron.quantize.observe.statistics import collect
 from pteron.quantize.recipe.layers import layers
 from pteron.recording import record
@@ -73,7 +73,7 @@ def test_stretches_give_what_the_graph_gives(lengths: Sequence[int], each: int) 
     whole = list(record(model, wanted, given))
     parts = [wanted[i : i + each] for i in range(0, DEPTH, each)]
     seen = []
-    for part, runs in zip(parts, in_stretches(model, parts, iter(given), record), strict=True):
+    for part, runs in zip(parts, in_segments(model, parts, iter(given), record), strict=True):
         got = list(runs)
         assert [set(values) for values in got] == [set(part)] * len(given)
         for values, want in zip(got, whole, strict=True):
@@ -118,7 +118,7 @@ def test_files_hold_what_is_still_to_be_read_and_go(
     graphs.infer(model)
     wanted = [str(layer.node.inputs[0].name) for layer in layers(model)]  # type: ignore[union-attr]
     sizes = []
-    for runs in in_stretches(model, [[w] for w in wanted], samples((4, 6)), record):
+    for runs in in_segments(model, [[w] for w in wanted], samples((4, 6)), record):
         for _ in runs:
             pass
         sizes.append([f.stat().st_size for f in tmp_path.rglob("*") if f.is_file()])
@@ -136,7 +136,7 @@ def test_a_value_that_a_stretch_does_not_read_waits_for_the_next() -> None:
     whole = list(record(model, ["a", "b", "y"], given))
     found: dict[str, list[np.ndarray]] = {}
     for name, runs in zip(
-        "aby", in_stretches(model, [["a"], ["b"], ["y"]], given, record), strict=True
+        "aby", in_segments(model, [["a"], ["b"], ["y"]], given, record), strict=True
     ):
         found[name] = [values[name] for values in runs]
     for name, values in found.items():
@@ -154,13 +154,13 @@ def test_places_and_bytes_are_of_the_order_of_nodes() -> None:
 
 
 def test_what_a_later_stretch_starts_from_is_made_beside_a_part_that_does_not_need_it() -> None:
-    """d, of a, is made before e, of b: the second stretch starts from both a and b."""
+    """d, of a, is made before e, of b: the second segment starts from both a and b."""
     model = onnx_text(
         "a = Relu(x); b = Exp(a); d = Neg(a); e = Sqrt(b); y = Add(e, d)", x="f32[2, 3]"
     )
     graphs.infer(model)
     given = [{"x": np.random.default_rng(i).standard_normal((2, 3)).astype(np.float32)} for i in range(2)]  # fmt: skip
-    found = [list(part) for part in in_stretches(model, [["b"], ["e"], ["y"]], given, record)]
+    found = [list(part) for part in in_segments(model, [["b"], ["e"], ["y"]], given, record)]
     for number, sample in enumerate(given):
         a = np.maximum(sample["x"], 0)
         want = {"b": np.exp(a), "e": np.exp(a / 2), "y": np.exp(a / 2) - a}

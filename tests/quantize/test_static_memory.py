@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from pteron.quantize.rounding.spill import Shelf
+from pteron.quantize.rounding.spill import Spill
 
 MiB = 1 << 20
 ONE = 2 * MiB
@@ -22,7 +22,7 @@ CEILING = 20 * MiB
 LAYER = 30 * ONE // 4 + MiB
 """What a layer that is rounded takes beside the ceiling, 30 bytes a weight (`quantize.rounding.rounder`), and sums of few columns."""
 PYTHON = 12 * MiB
-"""What onnx and exports of a stretch take more than those of a small model."""
+"""What onnx and exports of a segment take more than those of a small model."""
 
 
 def deep(path: Path, layers: int = LAYERS, wide: int = 32) -> None:
@@ -95,9 +95,9 @@ def test_a_model_four_times_the_ceiling_is_quantized_within_it(tmp_path: Path) -
 @pytest.mark.parametrize("shape", [(), (0, 3), (3, 0), (5,), (700, 129), (3, 40_000), (1, 1 << 17)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
 def test_a_shelf_gives_what_was_put_there(shape: tuple[int, ...], dtype: Any) -> None:
-    shelf, rng = Shelf(), np.random.default_rng(2)
+    spill, rng = Spill(), np.random.default_rng(2)
     arrays = [rng.integers(0, 200, shape).astype(dtype) for _ in range(3)]
-    kept = [shelf.put(x) for x in arrays]
+    kept = [spill.put(x) for x in arrays]
     for source, want in reversed(list(zip(kept, arrays, strict=True))):
         for _ in range(2):
             got = source.array()
