@@ -63,6 +63,20 @@ def shuffled(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     return torch.where(torch.isfinite(kept), drawn, kept)
 
 
+def rows(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
+    """Whole rows of the example."""
+    flat = x.reshape(-1, x.shape[-1])
+    at = torch.randint(0, len(flat), tuple(shape[:-1]), generator=rng)
+    return flat[at]
+
+
+def is_boxes(x: Any) -> bool:
+    """Rows of two corners, perhaps behind the image that they are of."""
+    if x.ndim < 2 or x.shape[-1] not in (4, 5) or not x.is_floating_point() or x.numel() == 0:
+        return False
+    return bool((x[..., -2:] >= x[..., -4:-2]).all())
+
+
 def drawn(torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
     """Floats of the example's mean and deviation; all else, and what looks like a mask, `shuffled`."""
     if not x.is_floating_point() or _is_mask(torch, x):

@@ -27,6 +27,9 @@ FRAGILE: Final = (
 """Operators that end the process or never end for values that they do not expect."""
 ORDERED: Final = ("searchsorted", "bucketize", "histogram", "segment_reduce")
 """Operators that mean something of ascending rows alone: those of the example stay so."""
+BOXED: Final = ("nms", "roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool")
+"""Operators of boxes: first corner, second corner, and before them perhaps the image. Of corners the other way round ONNX and
+torchvision mean different areas, and an image that is not there is read all the same: rows of the example stay whole."""
 TIES: Final = ("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "argsort", "msort")
 """Operators that may choose any of equals."""
 CONVERSIONS: Final = ("_to_copy", "to", "convert_element_type")
@@ -252,7 +255,7 @@ class Maker:
         rng: Any,
     ) -> list[Any] | None:
         """Inputs; None where they are as the example's, or too large."""
-        made, is_ordered = list(leaves), self._has(ORDERED)
+        made, is_ordered, is_boxed = list(leaves), self._has(ORDERED), self._has(BOXED)
         for i in tensors:
             shape = self._shape(leaves[i], i, sizes)
             count = math.prod(shape)
@@ -261,6 +264,8 @@ class Maker:
             made[i] = draw(self.torch, leaves[i], shape, rng)
             if is_ordered and draws.is_sorted(self.torch, leaves[i]):
                 made[i] = made[i].sort(-1).values
+            if is_boxed and draws.is_boxes(leaves[i]):
+                made[i] = draws.rows(self.torch, leaves[i], shape, rng)
         same = all(array_equal(self.torch, made[i], leaves[i]) for i in tensors)
         return None if same else made
 

@@ -46,16 +46,30 @@ def fold_computed(model: ir.Model, run: Runner) -> bool:
     chosen = list(_chosen(model, derived))
     if not chosen:
         return False
-    try:
-        (found,) = run(_alone(model, chosen, derived), [str(v.name) for v in chosen], [{}])
-    except PteronError:  # told by the name of its node, when that is lowered
-        return False
+    found = _results(model, chosen, derived, run)
     used = g.names(model)
     for value in chosen:
+        if value.name not in found:
+            continue
         tensor = ir.tensor(found[str(value.name)], dtype=value.dtype)
         made = g.initializer(model.graph, tensor, f"{value.name}_computed", used)
         value.replace_all_uses_with(made)
-    return True
+    return bool(found)
+
+
+def _results(
+    model: ir.Model, wanted: Sequence[ir.Value], derived: Mapping[ir.Node, int], run: Runner
+) -> Mapping[str, Any]:
+    """By name, without those that the runtime refuses: each is told by the name of its node, when that is lowered."""
+    try:
+        (found,) = run(_alone(model, wanted, derived), [str(v.name) for v in wanted], [{}])
+        return found
+    except PteronError:
+        if len(wanted) == 1:
+            return {}
+    half = len(wanted) // 2
+    parts = wanted[:half], wanted[half:]
+    return {k: v for part in parts for k, v in _results(model, part, derived, run).items()}
 
 
 def _derived(model: ir.Model) -> dict[ir.Node, int]:

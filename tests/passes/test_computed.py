@@ -75,6 +75,16 @@ def test_what_would_be_far_larger_is_computed_as_far_as_it_is_small() -> None:
     assert [v.name for v in model.graph.initializers.values() if "computed" in str(v.name)]
 
 
+def test_a_chain_that_is_refused_keeps_no_other() -> None:
+    text = "y = Add(Add(x, Exp(u)), Add(Det(w), Sqrt(v))); z = Add(y, Neg(Exp(v)))"
+    model = onnx_text(text, x="f32[4]", u=weight(4), v=weight(4) ** 2, w=weight(9, 9))
+    assert fold_computed(model, record)
+    read = {
+        n.op_type for n in model.graph if any(v.uses() or v.is_graph_output() for v in n.outputs)
+    }
+    assert {"Det", "Sqrt", "Add"} < read and "Neg" not in read, as_text(model)
+
+
 def test_names_of_nodes_do_not_matter() -> None:
     model = standardized()
     for node in model.graph:
