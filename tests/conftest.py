@@ -20,6 +20,9 @@ NPU_PYTHON = ROOT / ".venv-npu/bin/python"
 if NPU_PYTHON.exists():
     os.environ.setdefault("PTERON_NPU_PYTHON", str(NPU_PYTHON))
 os.environ.setdefault("CMAKE_C_COMPILER_LAUNCHER", str(ROOT / "tests/compile.sh"))
+os.environ.setdefault(
+    "SYMPY_CACHE_SIZE", "20000"
+)  # of expressions: thousands of models are lowered, not one
 os.environ.pop("PYTHONUNBUFFERED", None)  # what children print is buffered, as where users are
 
 
