@@ -21,7 +21,14 @@ from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, is_static, 
 from pteron.quantize.recipe import Recipe, recipe
 from pteron.quantize.recipe_file import read_recipe
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import ArgumentError, PteronError, naming_files, shown
+from pteron.schema.errors import (
+    ArgumentError,
+    ModelError,
+    PteronError,
+    existing,
+    naming_files,
+    shown,
+)
 
 from . import reports
 from .blame import blaming
@@ -87,6 +94,7 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
     done = list[QuantReport]()
     tuning = tuning_of(request.mode, request.tune)
     imported = _import(request)
+    text = _text(request)
     program = export(
         request.source if request.methods is None else request.methods,
         request,
@@ -109,6 +117,7 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
     if request.out is None or request.dry_run:
         return
     out = Path(request.out)
+    program = dataclasses.replace(program, text=text)
     write = partial(emit, program, debug=not request.strip)
     with Stages(report, request.progress)("emit"):
         report.file_bytes = write_whole(out, write)
@@ -124,6 +133,29 @@ def _write_kernel_list(path: Path, program: Path) -> None:
 
     kernels = kernels_of(read(complete(program).read_bytes()))
     write_text(path, header(kernels, program.name))
+
+
+def _text(request: Request) -> bytes:
+    """The text segment that is asked for.
+
+    Raises:
+        ModelError: there is no tokenizer, or one that is not covered; the text says why.
+    """
+    if request.tokenizer is None:
+        return b""
+    from pteron.export import text
+    from pteron.quantize.checkpoint.gguf import read_keys
+
+    path = Path(request.tokenizer)
+    if path.is_dir():
+        found = text.from_folder(path)
+    elif path.suffix == ".gguf":
+        found = text.from_gguf(read_keys(existing(path)))
+    else:
+        found = text.from_file(path)
+    if found.segment is None:
+        raise ModelError(f"tokenizer: {found.reason}; without --tokenizer the program has none")
+    return found.segment
 
 
 def _import(request: Request) -> Import | None:

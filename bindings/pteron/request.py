@@ -74,6 +74,12 @@ class Request(Options):
         "of weights: what the checkpoint lacks stays as the model has it, and tensors without a place are left; else both are errors",
         kind=FLAG,
     )
+    tokenizer: str | os.PathLike[str] | None = row(
+        None,
+        "the model's tokenizer goes into the program: tokenizer.json, a folder with one, or a .gguf; one that needs what the program "
+        "cannot say is an error",
+        kind=PATH,
+    )
     quantize: str | Recipe | None = row(
         None,
         "round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ..., or a recipe's file (.yaml)",

@@ -50,6 +50,22 @@ def read_gguf(path: Path) -> dict[str, Tensor]:
             raise QuantError(f"{path}: ends within its header, or is damaged") from None
 
 
+def read_keys(path: Path) -> dict[str, Any]:
+    """The keys of a GGUF file and their values, lists as lists.
+
+    Raises:
+        QuantError: damaged, or of another version.
+    """
+    with path.open("rb") as file:
+        try:
+            magic, version, _, keys = struct.unpack("<4sIQQ", file.read(24))
+            if magic != b"GGUF" or version not in (2, 3):
+                raise QuantError(f"{path}: expected GGUF version 2 or 3, got {magic!r} {version}")
+            return {_string(file): _value(file) for _ in range(keys)}
+        except (struct.error, UnicodeDecodeError, OverflowError, MemoryError, RecursionError):
+            raise QuantError(f"{path}: ends within its header, or is damaged") from None
+
+
 def _tensors(path: Path, file: BinaryIO) -> dict[str, Tensor]:
     magic, version, count, keys = struct.unpack("<4sIQQ", file.read(24))
     if magic != b"GGUF" or version not in (2, 3):
