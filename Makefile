@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help site dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers holes undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards test-rows android-models web fresh zoo roads sizes
+.PHONY: help site dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers holes undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards test-rows android-models web fresh zoo roads sizes tokenizers
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -32,6 +32,7 @@ help:
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make holes   closed holes opened again in copies: does the fuzzer find each? HOLES='600 panels'"
 	@echo "make fuzz-readers  bent files for every Python reader: READERS='20000 gguf npz'"
+	@echo "make tokenizers  17 kinds beside the package tokenizers, on random texts and megabytes, and bent segments: TOKENIZERS='20000 100000 llama-3'"
 	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make refusals which refusals of the verifier and session no test notices, one taken away at a time"
@@ -192,6 +193,11 @@ fuzz: dev
 READERS ?= 2000
 fuzz-readers: dev
 	@$(BIN)/python tests/fuzz/readers.py $(READERS)
+
+# Tokenizers carried in a program beside `tokenizers`: texts a kind, bent segments a kind, and kinds.
+TOKENIZERS ?= 20000 100000
+tokenizers: dev-torch
+	@$(BIN)/python -W ignore tests/text/many.py $(TOKENIZERS)
 
 # Holes that were closed, opened again: the fuzzer must find each within ten minutes.
 holes: dev

@@ -23,7 +23,14 @@ from pteron.quantize.recipe.rules import Recipe, recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.rounding.journal import Journal, journal
 from pteron.schema.activations import AUTO
-from pteron.schema.errors import ArgumentError, PteronError, naming_files, shown
+from pteron.schema.errors import (
+    ArgumentError,
+    ModelError,
+    PteronError,
+    existing,
+    naming_files,
+    shown,
+)
 
 from . import reports
 from .blame import blaming
@@ -92,11 +99,13 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
         request = dataclasses.replace(request, quantize=wanted, activations=wanted.activations)
     tuning = tuning_of(request.mode, request.tune)
     source = request.source if request.methods is None else request.methods
-    imported, fill = _import(request), None
+    imported, fill, built = _import(request), None, None
     if is_checkpoint(source):
-        source, request, imported = _built(request, report)
+        built, request, imported = _built(request, report)
+        source = built
     elif imported is not None:
         fill = imported.fill
+    text = _text(request, built, report)
     program = export(
         source,
         request,
@@ -119,6 +128,7 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
     if request.out is None or request.dry_run:
         return
     out = Path(request.out)
+    program = dataclasses.replace(program, text=text)
     write = partial(emit, program, debug=not request.strip)
     with Stages(report, request.progress)("emit"):
         report.file_bytes = write_whole(out, write)
@@ -147,6 +157,36 @@ def _built(request: Request, report: Report) -> tuple[Built, Request, Import]:
         request = dataclasses.replace(request, max_context=built.context)
     report.notes += built.told()
     return built, request, Import.built(path.name, built.model, built.tensors)
+
+
+def _text(request: Request, built: Built | None, report: Report) -> bytes:
+    """The text segment: of the tokenizer that is asked for, or of the one that a checkpoint has.
+
+    Raises:
+        ModelError: the one that is asked for is not there, or not covered; the text says why.
+    """
+    if request.tokenizer is None and built is None:
+        return b""
+    from pteron.export import text
+    from pteron.export.checkpoint.gguf import read_keys
+
+    path = Path(request.source if request.tokenizer is None else request.tokenizer)
+    if path.is_dir():
+        found = text.from_folder(path)
+    elif built is not None and request.tokenizer is None:
+        found = text.from_gguf(built.keys)
+    elif path.suffix == ".gguf":
+        found = text.from_gguf(read_keys(existing(path)))
+    else:
+        found = text.from_file(path)
+    if found.segment is not None:
+        return found.segment
+    if request.tokenizer is not None:
+        raise ModelError(f"tokenizer: {found.reason}; without --tokenizer the program has none")
+    report.notes.append(
+        f"the program has no tokenizer and generates tokens, not text: {found.reason}"
+    )
+    return b""
 
 
 def _import(request: Request) -> Import | None:

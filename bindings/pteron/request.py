@@ -81,6 +81,12 @@ class Request(Options):
         "are left out. Without it both are errors",
         kind=FLAG,
     )
+    tokenizer: str | os.PathLike[str] | None = row(
+        None,
+        "the model's tokenizer goes into the program: tokenizer.json, a folder with one, or a .gguf; one that needs what the program "
+        "cannot say is an error",
+        kind=PATH,
+    )
     quantize: str | Recipe | None = row(
         None,
         "quantize the weights to this format first, as `pteron quantize --format` does: int8, nf4, mxfp4 ... (a wrong name "

@@ -29,11 +29,12 @@ MOST_CONTEXT: Final = 4096
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Built:
-    """`tensors`: of the checkpoint, by the initializers of the model that they are."""
+    """`tensors`: of the checkpoint, by the initializers of the model that they are. `keys`: of a GGUF file, else of config.json."""
 
     model: ir.Model
     tensors: Mapping[str, Tensor]
     facts: Facts
+    keys: Mapping[str, Any]
 
     @property
     def context(self) -> int:
@@ -79,7 +80,7 @@ def build(path: Path) -> Built:
     checkpoint = open_checkpoint(path)
     row, facts = (_of_gguf if checkpoint.is_gguf else _of_folder)(path, checkpoint)
     model, tensors = decoder(path.name or str(path), row, facts, checkpoint.tensors)
-    return Built(model, tensors, facts)
+    return Built(model, tensors, facts, checkpoint.keys)
 
 
 def _of_gguf(path: Path, checkpoint: Checkpoint) -> Any:

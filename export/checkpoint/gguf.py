@@ -50,11 +50,29 @@ def read_gguf(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             raise QuantError(f"{path}: ends within its header, or is damaged") from None
 
 
-def _tensors(path: Path, file: BinaryIO) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def read_keys(path: Path) -> dict[str, Any]:
+    """The keys of a GGUF file and their values, lists as lists.
+
+    Raises:
+        QuantError: damaged, or of another version.
+    """
+    with path.open("rb") as file:
+        try:
+            return _header(path, file)[1]
+        except (struct.error, UnicodeDecodeError, OverflowError, MemoryError, RecursionError):
+            raise QuantError(f"{path}: ends within its header, or is damaged") from None
+
+
+def _header(path: Path, file: BinaryIO) -> tuple[int, dict[str, Any]]:
+    """How many tensors follow, and the keys."""
     magic, version, count, keys = struct.unpack("<4sIQQ", file.read(24))
     if magic != b"GGUF" or version not in (2, 3):
         raise QuantError(f"{path}: expected GGUF version 2 or 3, got {magic!r} {version}")
-    facts = {_string(file): _value(file) for _ in range(keys)}
+    return count, {_string(file): _value(file) for _ in range(keys)}
+
+
+def _tensors(path: Path, file: BinaryIO) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    count, facts = _header(path, file)
     rows = []
     for _ in range(count):
         name = _string(file)

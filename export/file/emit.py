@@ -95,6 +95,8 @@ def write(
 ) -> None:
     """Writes to `out`, which can seek. `data`: name and file that get the constants instead."""
     kinds = [Segment.MANIFEST, Segment.PROGRAM, *[Segment.BLOB] * len(program.delegates)]
+    if program.text:
+        kinds.append(Segment.TEXT)
     if program.constants:
         kinds.append(Segment.CONSTANTS)
     at = len(kinds) - 1
@@ -111,7 +113,8 @@ def write(
         if not tables.are_walked(len(tabled)):
             tabled = program_bytes(Tables(program, where, blobs, shared=False))
         manifest = manifest_bytes(program, memory, end, externals, producer)
-        return [manifest, tabled, *[d.blob for d in program.delegates]]
+        text = [program.text] if program.text else []
+        return [manifest, tabled, *[d.blob for d in program.delegates], *text]
 
     largest = sum(_align(c.elements.nbytes, ALIGN) for c in program.constants)
     room = bodies(((0, 0),) * len(program.constants), largest)

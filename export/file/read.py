@@ -88,11 +88,15 @@ def read(data: bytes, externals: Mapping[str, bytes] | None = None) -> Program:
     if file.entries[-1].kind is Segment.DEBUG:
         debug = read_table(bytes(bodies[-1]), "Debug")
     try:
-        return _Reader(tables, bodies, debug).program(file.manifest)
+        program = _Reader(tables, bodies, debug).program(file.manifest)
     except (IndexError, KeyError, ValueError, struct.error) as error:
         raise ProgramError(
             f"program: expected tables that refer to each other, got {error!r}"
         ) from error
+    kinds = [e.kind for e in file.entries]
+    if Segment.TEXT not in kinds:
+        return program
+    return dataclasses.replace(program, text=bytes(bodies[kinds.index(Segment.TEXT)]))
 
 
 def read_file(data: bytes) -> File:
@@ -126,7 +130,7 @@ def read_file(data: bytes) -> File:
     kinds = [e.kind for e in entries]
     if kinds[:2] != [Segment.MANIFEST, Segment.PROGRAM] or kinds != sorted(kinds, key=_place):
         raise ProgramError(
-            f"segments: expected manifest, program, blobs, constants, debug, got {kinds}"
+            f"segments: expected manifest, program, blobs, text, constants, debug, got {kinds}"
         )
     manifest = entries[0]
     body = _inside(data, manifest)
@@ -138,6 +142,7 @@ def _place(kind: Segment) -> int:
         Segment.MANIFEST,
         Segment.PROGRAM,
         Segment.BLOB,
+        Segment.TEXT,
         Segment.CONSTANTS,
         Segment.DEBUG,
     ].index(kind)

@@ -213,3 +213,4 @@ class Program:
         Placement, ...
     ] = ()  # in the debug segment; empty where no delegate was asked
     memory: tuple[Memory, ...] = ()  # of each method at the hints, once it is planned
+    text: bytes = b""  # the text segment, of export/text; empty: none

@@ -155,6 +155,11 @@ TABLE = {
             ("{text}", "expected a .gguf or .safetensors file"),
             ("{folder}", "expected .safetensors files in it, got none"),
         ],
+        "--tokenizer": [
+            ("{none}.json", "no such file"),
+            ("{text}", "expected a tokenizer.json, got no JSON"),
+            ("{folder}", "expected a tokenizer.json in it, got none"),
+        ],
         "--kernel-list": [("{folder}", "got a folder"), ("{none}/k.h", "expected a folder"), ("{onnx}", "expected another file")],
         "--quantize": [("nope", "expected one of int8, nf4"), ("", "expected one of int8, nf4")],
         "--evaluate": [("{none}.npz {nf4}", "no such file"), ("{npz}", "expected quantize and one source")],
@@ -206,6 +211,7 @@ TABLE = {
     },
     "generate": {
         "--tokens": [("1,x", "expected tokens as 1,2,3"), ("1,,2", "expected tokens as 1,2,3"), ("1,", "expected tokens as 1,2,3"), ("-3", "expected tokens as 1,2,3"), ("1,2", "export the decoder with --max-context")],
+        "--text": [("x", "expected either --tokens or --text")],
         "--max-new-tokens": [("-1", "at least 0"), ("x", "at least 0")],
         "--stop": [("x", "expected tokens as 1,2,3")],
         "--temperature": [("x", "at least 0"), ("nan", "at least 0"), ("-1", "at least 0"), ("inf", "at least 0")],
@@ -348,6 +354,7 @@ DAMAGED = {
     "--statistics": ("{npz} {nf4}",),
     "--tune": ("{json}",),
     "--weights": ("{text}",),
+    "--tokenizer": ("{text}", "{folder}"),
     "--evaluate": ("{text}",),
     "--example": ("{text}", "{npy}"),
     "--input": ("{text}", "{torn}"),

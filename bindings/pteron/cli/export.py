@@ -41,6 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     weights = parser.add_argument_group("weights and quantization")
     option(weights, "--weights", "weights", type=Path, metavar="FILE")
     option(weights, "--partial", "partial")
+    option(weights, "--tokenizer", "tokenizer", type=Path, metavar="FILE")
     option(weights, "--quantize", "quantize", metavar="FORMAT")
     option(weights, "--activations", "activations")
     static(weights)
@@ -91,11 +92,15 @@ def run(args: argparse.Namespace) -> int:
         target, args.ranges, args.report, args.kernel_list, args.save_onnx, written, measured
     ]  # fmt: skip
     report_kind(args.report)
-    if args.weights is not None and not args.weights.is_dir():
-        existing(args.weights)
+    for given in (args.weights, args.tokenizer):
+        if given is not None and not given.is_dir():
+            existing(given)
     kind("--tune", args.tune, ".json")
     read = [None if written else args.statistics, None if measured else args.tune]
-    ready(outputs, [file_of(args.model), args.weights, args.calibrate, args.example, *read])
+    ready(
+        outputs,
+        [file_of(args.model), args.weights, args.tokenizer, args.calibrate, args.example, *read],
+    )
     options = asked(args) | {
         "states": pairs("--state", args.states, str),
         "hints": pairs("--hint", args.hints, integer),

@@ -10,19 +10,30 @@ from __future__ import annotations
 import argparse
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pteron.schema.errors import ArgumentError
 
 from . import say
 from .pairs import at_least, program, tolerance
 
+if TYPE_CHECKING:
+    from ..runtime import Model
+    from ..runtime.tokenizer import Tokenizer
+
+Show = Callable[[int | None], str]
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", type=Path, help=".pte file of a decoder")
     parser.add_argument(
-        "--tokens", type=ids, required=True, metavar="1,2,3", help="token ids of the prompt"
+        "--text",
+        help="prompt as text, for a program with a tokenizer; prints text, up to its end token",
+    )
+    parser.add_argument(
+        "--tokens", type=ids, metavar="1,2,3", help="prompt as token ids; prints ids"
     )
     parser.add_argument(
         "--max-new-tokens",
@@ -93,36 +104,63 @@ def run(args: argparse.Namespace) -> int:
         raise ArgumentError(
             "--top-k, --top-p, --min-p and --seed: expected a --temperature above 0"
         )
+    if (args.tokens is None) == (args.text is None):
+        raise ArgumentError("expected either --tokens or --text, got both or neither; give one")
     with load(program(args.program), threads=args.threads) as model:
+        tokens, stop, show = prompt(args, model)
         times = [time.perf_counter()]
         made: list[int] = []
         each = generate(
-            model,
-            args.tokens,
-            max_new_tokens=args.max_new_tokens,
-            sampling=sampling,
-            stop=args.stop,
+            model, tokens, max_new_tokens=args.max_new_tokens, sampling=sampling, stop=stop
         )
         try:
             for token in each:
                 times.append(time.perf_counter())
                 made.append(token)
+                shown = show(token)
                 if not args.json:
-                    print(token, end=" ", flush=True)
+                    print(shown, end="", flush=True)
         finally:  # what came before an interrupt is told whole
+            rest = show(None)
             if made and not args.json:
-                print(flush=True)
+                print(rest, flush=True)
             if made:
-                say.aside(rate(len(args.tokens), times))
+                say.aside(rate(len(tokens), times))
         if each.end == "full":
             say.aside(
                 f"the context of {model.room} tokens is full; export with a larger --max-context for more"
             )
     if args.json:
-        say.result(
-            "generate", True, {"tokens": made, "end": each.end, **facts(args.tokens, times)}, str
-        )
+        text = {"text": show.text} if isinstance(show, Shown) else {}
+        told = {"tokens": made, "end": each.end, **text, **facts(tokens, times)}
+        say.result("generate", True, told, str)
     return 0
+
+
+def prompt(args: argparse.Namespace, model: Model) -> tuple[list[int], list[int], Show]:
+    """The tokens that are read, those that end the text, and how the new ones are shown."""
+    if args.text is None:
+        return args.tokens, args.stop, number
+    tokenizer = model.tokenizer
+    return tokenizer.encode(args.text), [*args.stop, *tokenizer.stops], Shown(tokenizer)
+
+
+def number(token: int | None) -> str:
+    """A token as it is told where there is no text; None: their end."""
+    return "" if token is None else f"{token} "
+
+
+class Shown:
+    """What tokens add to the text, and all of it."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._stream = tokenizer.stream()
+        self.text = ""
+
+    def __call__(self, token: int | None) -> str:
+        added = self._stream.end() if token is None else self._stream.add(token)
+        self.text += added
+        return added
 
 
 def facts(prompt: list[int], times: list[float]) -> dict[str, Any]:

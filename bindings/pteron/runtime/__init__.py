@@ -4,6 +4,7 @@ from .delegates import Delegate, Placement
 from .model import Model, load
 from .program import MethodInfo, PortInfo, Program
 from .session import Session, Sizes, States, TraceEvent
+from .tokenizer import Tokenizer
 from .tokens import Sampler, Sampling, generate
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Session",
     "Sizes",
     "States",
+    "Tokenizer",
     "TraceEvent",
     "generate",
     "load",

@@ -15,6 +15,7 @@ from .arrays import Array
 from .delegates import Delegate, Placement
 from .program import Bytes, MethodInfo, PortInfo, Program
 from .session import Session, Sizes, States, TraceEvent
+from .tokenizer import Tokenizer
 
 
 class Model:
@@ -27,6 +28,7 @@ class Model:
 
     def __init__(self, program: Program, session: Session, options: dict[str, Any]) -> None:
         self.program, self._session, self._options = program, session, options
+        self._tokenizer: Tokenizer | None = None
 
     def __call__(self, *args: Any, **named: Any) -> Array | tuple[Array, ...]:
         """Runs with inputs by position or name.
@@ -123,6 +125,18 @@ class Model:
     def fork(self) -> Session:
         """Another session that goes on from here. See Session.fork."""
         return self._session.fork()
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Text to tokens and back, where the program was exported with a tokenizer.
+
+        Raises:
+            AbsentError: it was not.
+            ProgramError: the tokenizer's bytes have changed.
+        """
+        if self._tokenizer is None:
+            self._tokenizer = Tokenizer(self.program)
+        return self._tokenizer
 
     @property
     def placements(self) -> tuple[Placement, ...]:
