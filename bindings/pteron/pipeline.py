@@ -106,6 +106,8 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
     elif imported is not None:
         fill = imported.fill
     text = _text(request, built, report)
+    if built is not None:
+        report.notes += built.told(bool(text))
     program = export(
         source,
         request,
@@ -155,7 +157,6 @@ def _built(request: Request, report: Report) -> tuple[Built, Request, Import]:
         built = build(path)
     if request.max_context is None:
         request = dataclasses.replace(request, max_context=built.context)
-    report.notes += built.told()
     return built, request, Import.built(path.name, built.model, built.tensors)
 
 

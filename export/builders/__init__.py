@@ -41,14 +41,14 @@ class Built:
         """What the model was made for, within what a session is given unasked."""
         return max(2, min(self.facts.context, MOST_CONTEXT))
 
-    def told(self) -> list[str]:
-        """Lines for the report."""
+    def told(self, has_text: bool) -> list[str]:
+        """Lines for the report. `has_text`: its tokenizer is in the program, and knows what ends a text."""
         facts = self.facts
         lines = [
             f"{facts.kind}: {several(facts.layers, 'layer')} of {facts.hidden} channels, made for {facts.context} tokens (--max-context "
             f"sets those that a session has room for; {self.context} unless told)"
         ]
-        if facts.ends:
+        if facts.ends and not has_text:
             lines.append(
                 f"a text ends with token {' or '.join(map(str, facts.ends))}: generate --stop"
             )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.decoders import CONFIG, GEMMA, KEYS, folder, gguf, safetensors, tensors
+from fuzz.decoders import CONFIG, GEMMA, KEYS, folder, gguf, gguf_of_text, safetensors, tensors
 from shell import sh
 
 import pteron
@@ -55,6 +55,25 @@ def test_the_command_line_makes_a_file_that_generates(tmp_path: Path) -> None:
         "3",
     )
     assert len(said.split()) == 3
+
+
+def test_the_tokenizer_of_a_gguf_file_comes_along(tmp_path: Path) -> None:
+    report = pteron.export_model(written(tmp_path / "m.gguf", gguf_of_text()), tmp_path / "m.pte")
+    assert "generate --stop" not in report.as_text()
+    with pteron.load(tmp_path / "m.pte") as model:
+        assert bytes(model.tokenizer.encode("a b")) and model.tokenizer.stops == (256,)
+        assert model.tokenizer.decode(model.tokenizer.encode("grüß dich")) == "grüß dich"
+    words = ("generate", tmp_path / "m.pte", "--text", "a b", "--max-new-tokens", "3", "--json")
+    assert '"text"' in sh(tmp_path, sys.executable, "-m", "pteron", *words)
+
+
+@pytest.mark.parametrize("kind", ["gguf", "folder"])
+def test_a_tokenizer_that_is_not_there_is_a_note(kind: str, tmp_path: Path) -> None:
+    source = written(tmp_path / "m.gguf", gguf()) if kind == "gguf" else folder(tmp_path / "f")
+    text = pteron.export_model(source, tmp_path / "m.pte").as_text()
+    assert "the program has no tokenizer and generates tokens, not text: " in text
+    with pytest.raises(pteron.ModelError, match=r"tokenizer: .*; without --tokenizer"):
+        pteron.export_model(source, tmp_path / "m.pte", tokenizer=source)
 
 
 def test_a_context_is_as_long_as_asked_for_or_bounded(tmp_path: Path) -> None:

@@ -94,6 +94,29 @@ def gguf(keys: Mapping[str, Any] = KEYS, held: Tensors | None = None) -> bytes:
     return head + b"".join(a.tobytes() + b"\0" * (-a.nbytes % 32) for a in held.values())
 
 
+def gguf_of_text() -> bytes:
+    """As `gguf`, with a tokenizer of single bytes, as GPT-2 writes them, and an end of text."""
+    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [b for b in range(256) if b not in seen]
+    letters = [chr(b) for b in seen] + [chr(256 + i) for i in range(len(hidden))]
+    words = [*letters, "<|im_end|>"]
+    keys = {
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": "gpt-2",
+        "tokenizer.ggml.tokens": words,
+        "tokenizer.ggml.token_type": [*[1] * 256, 3],
+        "tokenizer.ggml.merges": list[str](),
+        "tokenizer.ggml.eos_token_id": 256,
+        "tokenizer.ggml.add_bos_token": False,
+    }
+    draw = np.random.default_rng(1)
+    tables = {
+        f"{n}.weight": draw.normal(0, 0.3, (257, 8)).astype(np.float32)
+        for n in ("model.embed_tokens", "lm_head")
+    }
+    return gguf({**KEYS, **keys}, tensors() | tables)
+
+
 def _gguf_name(name: str) -> str:
     stem = name.removesuffix(".weight")
     if stem in NAMES:
@@ -111,6 +134,10 @@ def _value(value: Any) -> bytes:
         return struct.pack("<I?", 7, value)
     if isinstance(value, str):
         return struct.pack("<I", 8) + _text(value)
+    if isinstance(value, list):
+        kind = 8 if not value or isinstance(value[0], str) else 5
+        each = (_text(v) if kind == 8 else struct.pack("<i", v) for v in value)
+        return struct.pack("<IIQ", 9, kind, len(value)) + b"".join(each)
     return (
         struct.pack("<If", 6, value) if isinstance(value, float) else struct.pack("<II", 4, value)
     )
