@@ -22,8 +22,8 @@ from .aten import (
     op,
     rank,
 )
-from .aten_places import placed
-from .aten_whole import whole
+from .aten_indexing import placed
+from .aten_integers import whole
 
 KINDS: Final = {"add": "add", "multiply": "mul"}
 

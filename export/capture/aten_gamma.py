@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from .aten import FLOAT, ints, op
 from .aten_bessel import TERMS
+from .aten_integers import promoted
 from .aten_loops import anywhere, loop, loop_while
 from .aten_special import erfcx, erfinv, horner, in_f32, lgamma, log1p, log_ndtr, real
-from .aten_whole import promoted
 
 STEPS: Final = 2000
 """Terms of a series or fraction, of which PyTorch takes no more."""

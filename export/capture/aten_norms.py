@@ -12,7 +12,7 @@ import onnx_ir as ir
 from pteron.schema.errors import ModelError
 
 from .aten import FLOAT, full_like, ints, op, rank
-from .aten_places import distance
+from .aten_indexing import distance
 
 
 def vector_norm(

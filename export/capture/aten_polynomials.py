@@ -10,8 +10,8 @@ from typing import Any, Final
 import torch
 
 from .aten import DOUBLE, FLOAT, INT64, op
+from .aten_integers import common, of
 from .aten_loops import MOST, anywhere, loop_while
-from .aten_whole import common, of
 
 HERMITE_MOST: Final = {FLOAT: 128, DOUBLE: 512}
 """The largest degree for which PyTorch gives a number."""

@@ -23,7 +23,7 @@ from .aten import (
     reached,
     seen_from,
 )
-from .aten_places import signbit
+from .aten_indexing import signbit
 
 # --- special functions ---------------------------------------------------------------------------------------------------
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
-from . import empties, linalg, segments, truths, windows
+from . import booleans, empty_tensors, linalg, segments, windows
+from .functionalize import without_writes
 from .pairs import as_pairs, without_complex
 from .traced import decomposed
-from .unwritten import without_writes
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -88,12 +88,12 @@ def state_pairs(
             kept.append((_number(torch, sig, graph, node, arg, f"{where}: output {name!r}"), name))
     kept += [(output, name) for output, name in signature.user_inputs_to_mutate.items()]
     written = tuple(signature.user_inputs_to_mutate.values())
-    empties.as_constants(torch, graph)
+    empty_tensors.as_constants(torch, graph)
     _first_names(torch, graph)
     _known_parts(torch, graph)
     _dense_before_views(torch, graph)
     _tensors_for_numbers(torch, graph)
-    truths.as_numbers(torch, graph)
+    booleans.as_numbers(torch, graph)
     specs = _clone_outputs(
         torch, sig, graph, node, [k for k, _ in kept] + [producer[t] for t in targets]
     )

@@ -31,14 +31,14 @@ from .. import graph as g
 from ..graph import bounds
 from .check import KEY, Example
 from .examples import FRAME, example_of
+from .mutations import Trial, check_writes, eval_mode
 from .onnx import capture_onnx, zip_kind
 from .recurrent import kept_whole
-from .smallest import dynamic_axes, least_sizes
+from .small_sizes import dynamic_axes, least_sizes
 from .state_pairs import Captured, state_pairs
 from .torchlib import tables_made_once
 from .traced import bounds_of, range_of, stated
 from .variations import Maker, Subject, Varied
-from .written import Trial, check_writes, eval_mode
 
 OPSET: Final = 24
 """At 23 torch.onnx writes invalid RotaryEmbedding; above 25 it mislabels the opset."""

@@ -1,6 +1,6 @@
 """A module on other inputs than its example's: other values, and other sizes where they are dynamic. `check` compares the graph there.
 
-What the module refuses is left out. Integers that may be places, counts or lengths are drawn from the example's (`draws`).
+What the module refuses is left out. Integers that may be places, counts or lengths are drawn from the example's (`input_draws`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import sympy
 
-from . import draws, matrix_operators
+from . import input_draws, matrix_operators
 from .check import Array, Shapes, Variation, apart, differs, tolerance
 from .examples import array, flat_inputs, named_inputs, named_outputs, origin, tensor
 
@@ -144,8 +144,8 @@ class Maker:
     ) -> Iterator[tuple[str, Draw, dict[Any, int]]]:
         """How the values are drawn, in words too, and the sizes."""
         if is_forced:
-            yield "the sizes that are fixed", draws.drawn, base
-        magnitudes = "values of all magnitudes", draws.wide
+            yield "the sizes that are fixed", input_draws.drawn, base
+        magnitudes = "values of all magnitudes", input_draws.wide
         is_fragile = self._has(FRAGILE) or self._has_unbacked()
         draw = self._more(leaves, spec, base, rng)
         integers = [
@@ -155,19 +155,19 @@ class Maker:
         if not is_fragile:
             yield *magnitudes, base
             yield from integers
-        larger = [{**base, **s} for s in draws.sizes(free, self.varied.limits)]
+        larger = [{**base, **s} for s in input_draws.sizes(free, self.varied.limits)]
         for sizes in [base, *larger]:
-            yield "other values", draws.drawn, sizes
+            yield "other values", input_draws.drawn, sizes
         if not is_fragile:
             for sizes in larger[:1]:
                 yield *magnitudes, sizes
-            for words, by in draws.SCALES.items():
-                yield words, functools.partial(draws.scaled, by=by), base
+            for words, by in input_draws.SCALES.items():
+                yield words, functools.partial(input_draws.scaled, by=by), base
             if not self.captured.has_complex:  # of infinite parts PyTorch leaves open which are NaN
-                yield "rows of 0", draws.with_zeros, base
-            yield "values below 0", draws.below, base
-            yield "values about 1", draws.usual, base
-        yield "other values", draws.shuffled, base
+                yield "rows of 0", input_draws.with_zeros, base
+            yield "values below 0", input_draws.below, base
+            yield "values about 1", input_draws.usual, base
+        yield "other values", input_draws.shuffled, base
         counts = [x.numel() for x in leaves if isinstance(x, self.torch.Tensor)]
         for _ in range(min(ENOUGH // max(*counts, 1, 1), TURNS) if not is_fragile else 0):
             yield *magnitudes, base
@@ -215,10 +215,10 @@ class Maker:
         @functools.cache
         def rung(i: int, is_signed: bool) -> Any:
             x = self._fit(leaves[i], i, sizes)
-            for each in draws.SIGNED if is_signed else ():
-                if takes(i, draws.whole(torch, x, each, x.shape, rng)):
+            for each in input_draws.SIGNED if is_signed else ():
+                if takes(i, input_draws.whole(torch, x, each, x.shape, rng)):
                     return each
-            end = draws.most(
+            end = input_draws.most(
                 lambda n: takes(i, torch.full_like(x, min(n - 1, torch.iinfo(x.dtype).max)))
             )
             return (0, end) if end else ()
@@ -226,18 +226,18 @@ class Maker:
         def draw(is_signed: bool, torch: Any, x: Any, shape: Sequence[int], rng: Any) -> Any:
             kinds = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
             if x.dtype not in kinds:
-                return draws.sized(torch, x, shape)
+                return input_draws.sized(torch, x, shape)
             found = rung(next(i for i, leaf in enumerate(leaves) if leaf is x), is_signed)
             if found == ():
-                return draws.shuffled(torch, x, shape, rng)
-            return draws.whole(torch, x, found, shape, rng)
+                return input_draws.shuffled(torch, x, shape, rng)
+            return input_draws.whole(torch, x, found, shape, rng)
 
         return draw
 
     def _fit(self, x: Any, i: int, sizes: Mapping[Any, int]) -> Any:
         if not isinstance(x, self.torch.Tensor):
             return x
-        return draws.sized(self.torch, x, self._shape(x, i, sizes))
+        return input_draws.sized(self.torch, x, self._shape(x, i, sizes))
 
     def _shape(self, x: Any, i: int, sizes: Mapping[Any, int]) -> list[int]:
         shape = list(x.shape)
@@ -262,10 +262,10 @@ class Maker:
             if count > max(LARGEST, leaves[i].numel()):
                 return None
             made[i] = draw(self.torch, leaves[i], shape, rng)
-            if is_ordered and draws.is_sorted(self.torch, leaves[i]):
+            if is_ordered and input_draws.is_sorted(self.torch, leaves[i]):
                 made[i] = made[i].sort(-1).values
-            if is_boxed and draws.is_boxes(leaves[i]):
-                made[i] = draws.rows(self.torch, leaves[i], shape, rng)
+            if is_boxed and input_draws.is_boxes(leaves[i]):
+                made[i] = input_draws.rows(self.torch, leaves[i], shape, rng)
         same = all(array_equal(self.torch, made[i], leaves[i]) for i in tensors)
         return None if same else made
 
@@ -306,7 +306,7 @@ class Maker:
             def weights(module: Any, rng: Any = rng) -> None:
                 for each in (*module.parameters(), *module.buffers()):
                     with torch.no_grad():
-                        each.copy_(draws.nudged(torch, each, rng))
+                        each.copy_(input_draws.nudged(torch, each, rng))
 
             try:
                 result = self.subject.run(self._nudged(leaves, rng), spec, weights)
@@ -317,7 +317,9 @@ class Maker:
 
     def _nudged(self, leaves: list[Any], rng: Any) -> list[Any]:
         kind = self.torch.Tensor
-        return [draws.nudged(self.torch, x, rng) if isinstance(x, kind) else x for x in leaves]
+        return [
+            input_draws.nudged(self.torch, x, rng) if isinstance(x, kind) else x for x in leaves
+        ]
 
     def _is_one_point(self, leaves: list[Any], spec: Any) -> bool:
         for seed in range(4):
@@ -355,7 +357,7 @@ def rounding(torch: Any, rng: Any) -> Any:
         def run_node(self, n: Any) -> Any:
             result = super().run_node(n)
             is_moved = n.op == "call_function" and isinstance(result, torch.Tensor)
-            return draws.nudged(torch, result, rng) if is_moved else result
+            return input_draws.nudged(torch, result, rng) if is_moved else result
 
     return Rounding
 
@@ -496,7 +498,9 @@ def alone(torch: Any, captured: Any, values: list[Any], known: Mapping[str, Arra
             )
             for _ in range(16):
                 moved = torch.utils._pytree.tree_map(
-                    lambda x: draws.nudged(torch, x, rng) if isinstance(x, torch.Tensor) else x,
+                    lambda x: (
+                        input_draws.nudged(torch, x, rng) if isinstance(x, torch.Tensor) else x
+                    ),
                     args,
                 )
                 yield array(torch, n.target(*moved, **kwargs))

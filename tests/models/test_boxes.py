@@ -17,7 +17,7 @@ pytest.importorskip("pteron._pteron", reason="the C runtime is not built")
 
 import torch
 
-from pteron.export.capture import draws
+from pteron.export.capture import input_draws
 
 
 def nms(boxes: Any, scores: Any, threshold: float) -> Any:
@@ -79,8 +79,10 @@ def test_drawn_boxes_are_rows_of_the_example() -> None:
     rng = torch.Generator().manual_seed(0)
     corners = torch.tensor([[0.0, 1.0, 5.0, 6.0], [2.0, 2.0, 3.0, 9.0]])
     images = torch.cat([torch.tensor([[0.0], [3.0]]), corners], 1)
-    assert draws.is_boxes(corners) and draws.is_boxes(images)
-    assert not draws.is_boxes(corners[:, [2, 3, 0, 1]]) and not draws.is_boxes(corners[0])
-    drawn = draws.rows(torch, images, [7, 5], rng)
+    assert input_draws.is_boxes(corners) and input_draws.is_boxes(images)
+    assert not input_draws.is_boxes(corners[:, [2, 3, 0, 1]]) and not input_draws.is_boxes(
+        corners[0]
+    )
+    drawn = input_draws.rows(torch, images, [7, 5], rng)
     assert drawn.shape == (7, 5) and len(drawn.unique(dim=0)) == 2
     assert all((images == row).all(1).any() for row in drawn)

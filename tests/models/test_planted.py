@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from models.planted import DEFECTS, HONEST, Call, refusal
 
-from pteron.export.capture import draws, translations
+from pteron.export.capture import input_draws, translations
 from pteron.export.capture.aten import op
 from pteron.export.capture.variations import is_as_near
 
@@ -85,6 +85,6 @@ def test_what_overflows_excuses_no_other_element() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 50, 101, 30522, 1 << 20])
 def test_the_integers_that_a_module_takes_are_found(count: int) -> None:
-    found = draws.most(lambda n: n <= count)
+    found = input_draws.most(lambda n: n <= count)
     assert min(count, 2) * (count > 1) <= found <= count
     assert found >= min(count, 1 << 15) / 1.15 or count < 3
