@@ -2,7 +2,7 @@
 
     module -> torch.export -> state_pairs -> torch.onnx at opset 24, not optimized -> capture_onnx
 
-torch.onnx fails silently in known ways; each has a guard here: state written outside of buffers (`written`), buffer
+torch.onnx fails silently in known ways; each has a guard here: state written outside of buffers (`mutations`), buffer
 mutation dropped (`state_pairs`), outputs that share a name (`state_pairs` clones), narrow quantization ranges lost
 (`translations`), an opset that is not the one asked for, weights folded to floats (optimize=False).
 """
