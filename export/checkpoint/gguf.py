@@ -109,11 +109,21 @@ def _value(file: BinaryIO, kind: int | None = None) -> Any:
         inner, count = struct.unpack("<IQ", file.read(12))
         if count > MOST:
             raise struct.error
-        return [_value(file, inner) for _ in range(count)]
+        return _list(file, inner, count)
     if kind not in SCALARS:
         raise struct.error
     form = "<" + SCALARS[kind]
     return struct.unpack(form, file.read(struct.calcsize(form)))[0]
+
+
+def _list(file: BinaryIO, kind: int, count: int) -> list[Any]:
+    """A tokenizer has a hundred thousand strings: those and numbers are read without a call for each."""
+    if kind == STRING:
+        return [_string(file) for _ in range(count)]
+    if kind not in SCALARS:
+        return [_value(file, kind) for _ in range(count)]
+    form = f"<{count}{SCALARS[kind]}"
+    return list(struct.unpack(form, file.read(struct.calcsize(form))))
 
 
 def _tensor(

@@ -11,22 +11,28 @@ from typing import Any
 import numpy as np
 
 from ..graph.weights import bands
-from ..program import Constant, Program
+from ..program import Blocks, Constant, Program
 
 
 def share(program: Program) -> Program:
     """Points values and states at the first of equal constants and drops the others; idempotent.
 
-    Only constants that agree in dtype, shape and layout are read, and of those only the ones that agree in a checksum are
-    hashed, too.
+    What are codes in the same memory is the same. Of the others only constants that agree in dtype, shape and layout are read, and
+    of those only the ones that agree in a checksum are hashed, too.
     """
     constants = program.constants
     first = list(range(len(constants)))
-    kinds = _alike(range(len(constants)), lambda i: _kind(constants[i]))
+    coded = [i for i, c in enumerate(constants) if c.coded is not None]
+    for same in _alike(coded, lambda i: (_kind(constants[i]), _memory(constants[i]) or i)):
+        for i in same:
+            first[i] = same[0]
+    own = [i for i, j in enumerate(first) if i == j]
+    kinds = _alike(own, lambda i: _kind(constants[i]))
     for group in [g for kind in kinds for g in _alike(kind, lambda i: _sum(constants[i]))]:
         for same in _alike(group, lambda i: _digest(constants[i])):
             for i in same:
                 first[i] = same[0]
+    first = [first[i] for i in first]  # what is one with something that another is equal to
     kept = [i for i, j in enumerate(first) if i == j]
     if len(kept) == len(first):
         return program
@@ -59,15 +65,30 @@ def _kind(c: Constant) -> tuple[Any, ...]:
     return c.dtype, c.shape, c.layout, c.format, c.groups, form
 
 
+def _memory(c: Constant) -> tuple[Any, ...]:
+    """Where the codes and what belongs to them lie; (): not all of it is in memory."""
+    assert c.coded is not None
+    found: list[Any] = []
+    for part in (c.coded.codes, c.coded.scale, c.coded.zero, c.coded.shift):
+        array = part.parts if isinstance(part, Blocks) else part
+        if isinstance(part, Blocks):
+            found.append((part.axis, part.size))
+        if isinstance(array, np.ndarray):
+            found.append((array.ctypes.data, array.shape, array.strides, array.dtype))
+        elif array is not None:
+            return ()
+    return tuple(found)
+
+
 def _sum(c: Constant) -> int:
     """Equal where the elements are, in whatever bands they come; of codes without their scales, which are long to spread.
 
-    Codes have a few bits each, so that what XOR leaves of them is often the same; of elements it is the fastest.
+    Codes have a few bits each, so that what XOR leaves of them is often the same; of wider elements it is the fastest.
     """
     total = 0
     for band in bands(c.elements if c.coded is None else c.coded.codes):
         flat = np.ascontiguousarray(band).reshape(-1)
-        if c.coded is None:
+        if c.coded is None and flat.itemsize > 1:
             total ^= int(np.bitwise_xor.reduce(flat.view(f"u{flat.itemsize}"), initial=0))
         else:
             total = zlib.crc32(flat.view(np.uint8).data, total)

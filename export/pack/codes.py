@@ -29,7 +29,8 @@ from ..program.arrays import spread
 
 Array = NDArray[Any]
 ROWS: Final = 16
-UNSIGNED: Final = tuple(DTYPES[name].numpy for name in ("u8", "u4", "u2"))
+UNSIGNED: Final = {DTYPES[name].numpy: most for name, most in (("u8", 127), ("u4", 15), ("u2", 3))}
+"""And the largest code that is the same byte in int8."""
 SIGNED: Final = tuple(DTYPES[name].numpy for name in ("i8", "i4", "i2"))
 
 
@@ -76,9 +77,12 @@ def _candidates(coded: Coded) -> Iterator[tuple[str, Coded]]:
             coded = dataclasses.replace(coded, zero=None)
             yield from ((f.name, coded) for f in sorted(_of_codes(coded.codes.dtype), key=order))
         return
-    without, zeroed = (_ends(plain) for plain in (_signed(coded), _with_zeros(coded)))
+    made: dict[bool, tuple[Coded, int, int] | None] = {}
     for fmt in sorted((f for f in FORMATS.values() if f.codes.startswith("i")), key=order):
-        found = zeroed if fmt.second and not fmt.shifts else without
+        zeroed = bool(fmt.second) and not fmt.shifts
+        if zeroed not in made:
+            made[zeroed] = _ends(_with_zeros(coded) if zeroed else _signed(coded))
+        found = made[zeroed]
         base = 0 if fmt.shifts else -fmt.offset or -128
         if found is not None and base <= found[1] and found[2] < base + (1 << fmt.bits):
             yield fmt.name, found[0]
@@ -109,9 +113,19 @@ def _ends(coded: Coded | None) -> tuple[Coded, int, int] | None:
     return coded, int(coded.codes.min(initial=0)), int(coded.codes.max(initial=0))
 
 
+def _bytes(codes: Array) -> Array | None:
+    """int8 without a copy; None where the bytes in memory are others."""
+    if codes.dtype in UNSIGNED:
+        alike = codes.view(np.uint8).max(initial=0) <= UNSIGNED[codes.dtype]
+        return codes.view(np.int8) if alike else None
+    return codes if codes.dtype == np.int8 else None
+
+
 def _signed(coded: Coded) -> Coded | None:
     """The same weights without zero point; None where the differences are no bytes."""
     codes = coded.codes
+    if coded.zero is None and (plain := _bytes(codes)) is not None:
+        return dataclasses.replace(coded, codes=plain)
     moved, ends = np.empty(codes.shape, np.int8), [0, 0]
     each = np.broadcast_to(np.zeros((), np.int16), codes.shape)
     each = each if coded.zero is None else spread(coded.zero, codes.shape)
@@ -140,7 +154,11 @@ def _with_zeros(coded: Coded) -> Coded | None:
     parts = points - less
     if parts.min(initial=0) < -128 or most - less > 127:
         return None
-    moved, narrow = (codes.astype(np.int16) - less).astype(np.int8), parts.astype(np.int8)
+    moved, narrow = None if less else _bytes(codes), parts.astype(np.int8)
+    if moved is None:
+        moved = np.empty(codes.shape, np.int8)
+        for a, b in rows_of(len(codes), 4 * codes.shape[1]):
+            moved[a:b] = codes[a:b].astype(np.int16) - less
     if isinstance(found, Blocks):
         return dataclasses.replace(coded, codes=moved, zero=Blocks(narrow, found.axis, found.size))
     return dataclasses.replace(coded, codes=moved, zero=narrow)
@@ -361,8 +379,10 @@ def _plane(codes: Array, bits: int) -> Array:
     n, k = codes.shape
     steps = codes.reshape(n // ROWS, ROWS, k // (4 * each), each, 4)
     steps = steps.swapaxes(1, 2)  # [n/16][k][16][each][4]
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)[:, None]
-    return np.ascontiguousarray(np.bitwise_or.reduce(steps << shifts, axis=-2)).reshape(-1)
+    whole = np.ascontiguousarray(steps[..., 0, :])
+    for i in range(1, each):
+        whole |= steps[..., i, :] << np.uint8(i * bits)
+    return whole.reshape(-1)
 
 
 STEP: Final = {8: 4, 4: 8, 2: 16, 6: 16, 3: 32}

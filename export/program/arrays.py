@@ -43,7 +43,7 @@ def decoded(coded: Coded, dtype: str) -> Source:
     shape = coded.codes.shape
 
     def bands() -> Iterator[NDArray[Any]]:
-        parts = each_part(coded, coded.codes, lambda part: spread(part, shape))
+        parts = each_part(coded, coded.codes, lambda part: _by_rows(part, shape))
         row_bytes = 8 * math.prod(shape[1:])
         for begin, end in rows_of(shape[0], row_bytes) if shape else [(0, 1)]:
             yield decode(rows(parts, begin, end) if shape else parts, dtype)
@@ -59,10 +59,21 @@ def spread(part: Elements | Blocks, shape: tuple[int, ...]) -> NDArray[Any]:
     return each[(slice(None),) * part.axis + (slice(shape[part.axis]),)]
 
 
+def _by_rows(part: Elements | Blocks, shape: tuple[int, ...]) -> Elements | Blocks:
+    """Spread, unless each row has blocks of its own: those are spread with their row."""
+    return part if isinstance(part, Blocks) and part.axis > 0 else spread(part, shape)
+
+
 def rows(parts: Coded, begin: int, end: int) -> Coded:
-    """Some rows of codes whose scales, zero points and shifts are spread."""
+    """Some rows of codes whose scales, zero points and shifts are spread, or in blocks behind the first axis."""
     shape = parts.codes.shape
-    return each_part(parts, parts.codes[begin:end], lambda part: spread(part, shape)[begin:end])
+
+    def taken(part: Elements | Blocks) -> Elements | Blocks:
+        if isinstance(part, Blocks) and part.axis > 0:
+            return Blocks(part.parts[begin:end], part.axis, part.size)
+        return spread(part, shape)[begin:end]
+
+    return each_part(parts, parts.codes[begin:end], taken)
 
 
 def each_part(

@@ -113,14 +113,15 @@ class Import:
                 continue
             key = (id(weight), layer.kind)
             if key not in done:
-                got = each.tensor.read()
+                known = writer.known(layer, each.tensor) if _is_put(layer, each) else None
+                got = each.tensor.read() if known is None else known
                 if isinstance(got, Weight) and not _is_same(layer, each, got):
                     changed.append(layer.name)
                     continue
                 report.layers.append(_reported(layer, each))
-                if not isinstance(got, Weight):
+                if not isinstance(got, Weight | ir.Value):
                     continue
-                done[key] = writer.value(layer, got)
+                done[key] = writer.value(layer, got, each.tensor)
             value, order = done[key]
             layer.node.replace_input_with(layer.slot, value)
             writer.reorder(layer, order)
@@ -159,16 +160,21 @@ def _filled(each: Match) -> Filled:
     return out
 
 
+def _is_put(layer: Layer, each: Filled) -> bool:
+    """Whether the layer's weight is what was put there, or that transposed: the tensor's matrix, unread."""
+    weight, wanted = layer.node.inputs[layer.slot], each.tensor.shape
+    if weight is None or layer.extents != wanted or each.tensor.transposed:
+        return False
+    if layer.kind == "matmul":
+        return made_of(weight) == (each.floats, (1, 0))
+    return weight.const_value is each.floats
+
+
 def _is_same(layer: Layer, each: Filled, got: Weight) -> bool:
-    """Whether the layer's weight is still the tensor's matrix: as it was put there, or transposed, or by its elements."""
-    weight = layer.node.inputs[layer.slot]
-    tensor = _tensor(weight)
-    if tensor is each.floats and layer.extents == got.codes.shape:
+    """Whether the layer's weight is still the tensor's matrix."""
+    if _is_put(layer, each):
         return True
-    if weight is not None and layer.kind == "matmul" and layer.extents == got.codes.shape:
-        made = made_of(weight)
-        if made is not None and made == (each.floats, (1, 0)):
-            return True
+    tensor = _tensor(layer.node.inputs[layer.slot])
     return np.array_equal(layer.matrix(read(tensor)), got.decoded())
 
 
@@ -212,6 +218,8 @@ class Writer:
 
     model: ir.Model
     used: set[str] = dataclasses.field(init=False)
+    decoded: dict[tuple[int, int], ir.Value] = dataclasses.field(default_factory=dict)
+    """By graph and tensor: a tied table and head are one matrix."""
 
     def __post_init__(self) -> None:
         self.used = graphs.names(self.model)
@@ -232,8 +240,15 @@ class Writer:
         graph.insert_before(layer.node, [gather])
         layer.node.replace_input_with(0, out)
 
-    def value(self, layer: Layer, weight: Weight) -> tuple[ir.Value, Array | None]:
-        """The weight as the layer reads it, made in front of the layer; and the order of K, where that is another."""
+    def known(self, layer: Layer, tensor: Tensor) -> ir.Value | None:
+        """The tensor's matrix, where another layer of the same graph has it."""
+        return self.decoded.get((id(layer.node.graph), id(tensor)))
+
+    def value(
+        self, layer: Layer, weight: Weight | ir.Value, tensor: Tensor
+    ) -> tuple[ir.Value, Array | None]:
+        """The weight, which was read of the tensor or is `known`, as the layer reads it, made in front of the layer; and the order
+        of K, where that is another."""
         graph = layer.node.graph
         assert isinstance(graph, ir.Graph)
         nodes: list[ir.Node] = []
@@ -253,9 +268,14 @@ class Writer:
             nodes.append(ir.Node(domain, op, list(inputs), made, outputs=[out], name=name))
             return out
 
-        order = weight.order
-        if order is None or layer.slot == 1:
+        key = id(graph), id(tensor)
+        order = weight.order if isinstance(weight, Weight) else None
+        if isinstance(weight, ir.Value):
+            w = weight
+        elif order is None or layer.slot == 1:
             w = self._decoded(weight, constant, add)
+            if order is None:
+                self.decoded[key] = w
         else:  # a table has nothing that could be brought into that order
             w, order = constant(weight.decoded(), "weight"), None
         if layer.kind == "matmul":

@@ -30,8 +30,8 @@ def declare_shifted(model: ir.Model) -> str:
 
 
 def _declared(model: ir.Model, name: str, make: Callable[[str], onnx.FunctionProto]) -> str:
-    function = ir.serde.deserialize_function(make(name))
-    if function.identifier() not in model.functions:
+    if (DOMAIN, name, "") not in model.functions:
+        function = ir.serde.deserialize_function(make(name))
         model.functions[function.identifier()] = function
     model.opset_imports[DOMAIN] = 1
     return name

@@ -48,6 +48,8 @@ def in_rings(
 ) -> dict[Cache, Room]:
     """The room of each cache. A window's is a ring, the last tokens alone, where that takes less; all that read a cache see no
     more, and keys and values that meet have the same."""
+    if not any(s.window for s in sights.values()):
+        return dict.fromkeys(found, room)
     windows = {c: [s.window for n, s in sights.items() if reads(n, c)] for c in found}
     seen = {c: 0 if 0 in w else max(w, default=0) for c, w in windows.items()}
     for _ in found:  # what meets agrees; once more for each that it changes
