@@ -1,6 +1,6 @@
-/* Loads and runs corrupted copies of a file, and counts what became of them (each.h).
+/* Loads and runs corrupted copies of files, and counts for each what became of them (each.h).
  *
- * Usage: hostile FILE CASES, both paths. CASES is a list of records, little-endian:
+ * Usage: hostile FILE CASES [FILE CASES ...], all paths. CASES is a list of records, little-endian:
  *   u32 keep     bytes of the file that are kept
  *   u32 reseal   1: all digests are made right again behind the change
  *   u32 edits    then so many times: u32 offset, u32 size (1 to 8), u64 value
@@ -36,9 +36,8 @@ static void run(void *context, uint64_t i, exercise_result *result) {
   if (i == 0 && result->text[0] != 0) fprintf(stderr, "case 0: %s\n", result->text);
 }
 
-int main(int argc, char **argv) {
-  if (argc != 3) return 2;
-  sample file = sample_read(argv[1]), list = sample_read(argv[2]);
+static int attacked(const char *path, const char *records) {
+  sample file = sample_read(path), list = sample_read(records);
   cases all = {file, malloc((list.size / 12 + 1) * sizeof *all.records)};
   if (all.records == NULL) return 2;
   uint64_t count = 0;
@@ -48,5 +47,15 @@ int main(int argc, char **argv) {
   free(all.records);
   free(file.bytes);
   free(list.bytes);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3 || argc % 2 == 0) return 2;
+  int status = 0;
+  for (int i = 1; i < argc && status < 2; i += 2) {
+    int one = attacked(argv[i], argv[i + 1]);
+    if (one > status) status = one;
+  }
   return status;
 }

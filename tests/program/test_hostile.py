@@ -80,14 +80,19 @@ def test_corrupted_quantized_programs_do_no_harm(
     check(hostile, file, every)
 
 
-def alone(hostile: Path, folder: Path, program: Program) -> str:
-    """What a program is refused for, as it is."""
-    file, case = folder / "alone.pte", folder / "alone.cases"
-    file.write_bytes(emit_bytes(program))
+def alone(hostile: Path, folder: Path, *programs: Program) -> str:
+    """What programs are refused for, as they are."""
+    case, pairs = folder / "alone.cases", list[Path]()
     case.write_bytes(mutate.record(2**31, 0, []))
-    done = subprocess.run([hostile, file, case], capture_output=True, text=True, timeout=20)
-    totals = json.loads(done.stdout)
-    assert totals["crashes"] + totals["hangs"] + totals["broken"] == 0, done.stderr
+    for i, program in enumerate(programs):
+        file = folder / f"alone{i}.pte"
+        file.write_bytes(emit_bytes(program))
+        pairs += [file, case]
+    timeout_s = 20 + len(programs)
+    done = subprocess.run([hostile, *pairs], capture_output=True, text=True, timeout=timeout_s)
+    totals = [json.loads(line) for line in done.stdout.splitlines()]
+    bad = sum(t[what] for t in totals for what in ("crashes", "hangs", "broken"))
+    assert len(totals) == len(programs) and bad == 0, done.stderr
     return done.stderr
 
 
@@ -159,12 +164,12 @@ def of_rule(program: Program, name: str, rule: str) -> list[int]:
 def test_other_element_types_are_refused_or_harmless(
     name: str, hostile: Path, folder: Path
 ) -> None:
-    program = op_samples.program(name)
+    program, made = op_samples.program(name), list[Program]()
     for rule in RULES:
         values = of_rule(program, name, rule)
         choices = [set(values)] + [{v} for v in values if rule == "A"]
         for dtype in (d.name.lower() for d in DType):
             if not values or (rule in ("W", "Taps") and DTYPES[dtype].bits % 8):
                 continue
-            for chosen in choices:
-                alone(hostile, folder, retyped(program, chosen, dtype))
+            made += [retyped(program, chosen, dtype) for chosen in choices]
+    alone(hostile, folder, *made)
