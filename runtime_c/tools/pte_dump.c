@@ -58,7 +58,7 @@ static void print_manifest(const pte_program *p) {
   printf("manifest: producer '%s', model '%s', exec '%s', %llu bytes of constants\n",
          pte_flat_get_string(p->manifest, PTE_MANIFEST_PRODUCER),
          pte_flat_get_string(p->manifest, PTE_MANIFEST_MODEL),
-         pte_flat_get_string(p->manifest, PTE_MANIFEST_EXEC_MODE),
+         pte_flat_get_string(p->manifest, PTE_MANIFEST_ACTIVATIONS),
          (unsigned long long)pte_flat_get_scalar(p->manifest, PTE_MANIFEST_CONSTANT_BYTES, 8));
   pte_flat_vector memory = pte_flat_get_vector(p->manifest, PTE_MANIFEST_MEMORY);
   const pte_file_method_memory *rows = memory.data;
