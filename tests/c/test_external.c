@@ -55,7 +55,7 @@ static void a_file_says_where_they_are_by_name_alone(void) {
     uint8_t value;
     const char *words;
   } changes[] = {
-      {ENTRY(CONSTANTS, 0),  PTE_SEGMENT_COUNT, "segments[2].kind: 6 is not a kind of segment" },
+      {ENTRY(CONSTANTS, 0),  PTE_SEGMENT_COUNT, "segments[2].kind: 7 is not a kind of segment" },
       {ENTRY(CONSTANTS, 0),  0,                 "segments[2].kind: 0 is not a kind of segment" },
       {ENTRY(CONSTANTS, 4),  2,                 "segments[2].flags: 2 has undefined bits"      },
       {ENTRY(CONSTANTS, 8),  64,                "segments[2].offset: expected 0, got 64"       },
