@@ -20,6 +20,8 @@ from .tokenizer import Specials, parse, segment
 FILE: Final = "tokenizer.json"
 BESIDE: Final = ("tokenizer_config.json", "generation_config.json")
 """Where a folder says which tokens begin and end texts."""
+LONGEST: Final = 400
+"""Characters of a reason."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,11 +35,12 @@ class Found:
 def from_gguf(keys: Mapping[str, Any]) -> Found:
     """The tokenizer of a GGUF file's keys, `tokenizer.ggml.model` and those beside it."""
     try:
-        return Found(segment(gguf.json_of(keys), Specials(**gguf.special_ids(keys))))
+        specials = Specials(**gguf.special_ids(keys))
+        return Found(segment(gguf.json_of(keys), lambda: specials))
     except ModelError as error:
-        return Found(None, str(error))
+        return Found(None, _short(str(error)))
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        return Found(None, f"tokenizer.ggml: expected whole tables, got damaged ones: {error!r}")
+        return Found(None, _short(f"tokenizer.ggml: damaged tables: {error!r}"))
 
 
 def from_folder(path: Path) -> Found:
@@ -58,9 +61,14 @@ def from_file(path: Path) -> Found:
         found = parse(path.read_bytes())
         if not isinstance(found, dict) or "model" not in found:
             raise ModelError("expected a tokenizer.json, got something else")
-        return Found(segment(found, _specials(found, path.parent)))
+        return Found(segment(found, lambda: _specials(found, path.parent)))
     except ModelError as error:
-        return Found(None, f"{path}: {error}")
+        return Found(None, f"{path}: {_short(str(error))}")
+
+
+def _short(text: str) -> str:
+    """What a file says may be long."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def _specials(found: Mapping[str, Any], folder: Path) -> Specials:

@@ -21,6 +21,8 @@ from .sets import MAX, Bits
 
 ENDS: Final = 0x8000
 STATES: Final = 4096
+WORK: Final = 3_000_000
+"""Threads that are followed: patterns of published tokenizers take 50,000."""
 CLASSES: Final = 255
 
 
@@ -71,10 +73,11 @@ def dfa(program: Sequence[Step], classes: Classes, name: str) -> NDArray[np.uint
     Raises:
         ModelError: a word may be empty, or there are too many states.
     """
-    count = len(classes.members)
+    count, work = len(classes.members), 0
     has = [None if s.bits is None else classes.of_set(s.bits) for s in program]
 
     def follow(threads: tuple[int, ...], cls: int) -> tuple[tuple[int, ...], bool]:
+        nonlocal work
         after: dict[int, None] = {}
         seen: set[int] = set()
         stack = list(reversed(threads))
@@ -83,6 +86,7 @@ def dfa(program: Sequence[Step], classes: Classes, name: str) -> NDArray[np.uint
             if at in seen:
                 continue
             seen.add(at)
+            work += 1
             step, own = program[at], has[at]
             if step.kind == "match":
                 return tuple(after), True
@@ -108,8 +112,8 @@ def dfa(program: Sequence[Step], classes: Classes, name: str) -> NDArray[np.uint
                 todo.append(to)
             row.append(numbers[to] | (ENDS if ends else 0))
         rows[numbers[threads]] = row
-        if len(numbers) > STATES:
-            raise ModelError(f"{name}: expected a pattern of at most {STATES} states; not covered")
+        if len(numbers) > STATES or work > WORK:
+            raise ModelError(f"{name}: a pattern of so many states is not covered")
     if any(step & ENDS for step in rows[1]):
         raise ModelError(f"{name}: a pattern that takes nothing is not covered")
     return np.array([rows[i] for i in range(len(numbers))], np.uint16)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Set
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +16,7 @@ from .tables import NONE
 
 UNKNOWN_COST: Final = 10.0
 """Less than the least score, of an unknown character: `tokenizers`' K_UNK_PENALTY."""
-MOST: Final = 1 << 24
+MOST: Final = 1 << 22
 """Ids."""
 
 
@@ -117,21 +116,16 @@ def _bpe(found: Any, in_bytes: bool) -> Model:
     elif found.get("byte_fallback", False):
         unit, units = TextUnit.FALLBACK, _byte_units(vocabulary)
     rows = _merges(found["merges"], vocabulary)
-    if found.get("ignore_merges", False):
-        whole = set(pieces)
-    else:
-        whole = {
-            id
-            for id, text in written.items()
-            if id in pieces and _is_whole(id, text, vocabulary, rows)
-        }
+    whole: Set[int] = {*pieces}
+    if not found.get("ignore_merges", False):
+        whole = _whole({id: written[id] for id in pieces}, vocabulary, rows)
     table = [
         (left, right, made)
         for (left, right), (_, made) in sorted(rows.items(), key=lambda r: r[1][0])
     ]
     merges = np.array(table, np.uint32).reshape(-1, 3)
     return Model(
-        TextModel.BPE, unit, pieces, written, unknown, fuse, units, frozenset(whole), merges
+        TextModel.BPE, unit, pieces, written, unknown, fuse, units, whole, merges
     )  # fmt: skip
 
 
@@ -167,19 +161,35 @@ def _merges(found: Any, vocabulary: Mapping[str, int]) -> Merges:
     return rows
 
 
-def _is_whole(id: int, text: str, vocabulary: Mapping[str, int], rows: Merges) -> bool:
-    """Whether a word of these characters becomes this one piece."""
-    ids = [vocabulary.get(c, -1) for c in text]
-    if -1 in ids:
-        return False
-    none = (NONE, NONE)
-    while len(ids) > 1:
-        ranks = [rows.get(pair, none)[0] for pair in pairwise(ids)]
-        at = ranks.index(min(ranks))
-        if ranks[at] == NONE:
-            return False
-        ids[at : at + 2] = [rows[ids[at], ids[at + 1]][1]]
-    return ids == [id]
+def _whole(texts: Mapping[int, str], vocabulary: Mapping[str, int], rows: Merges) -> Set[int]:
+    """Pieces that a word of their characters becomes: those of one length are merged side by side."""
+    groups: dict[int, list[list[int]]] = {}
+    for id, text in texts.items():
+        letters = [vocabulary.get(c, -1) for c in text]
+        if -1 not in letters:
+            groups.setdefault(len(letters), []).append([id, *letters])
+    table = np.array(
+        [(a * MOST + b, rank, made) for (a, b), (rank, made) in rows.items()], np.int64
+    )
+    table = table.reshape(-1, 3)[np.argsort(table.reshape(-1, 3)[:, 0])]
+    found = set[int]()
+    for group in groups.values():
+        both = np.array(group, np.int64)
+        ids, units = both[:, 0], both[:, 1:]
+        while units.shape[1] > 1 and len(ids) and len(table):
+            keys = units[:, :-1] * MOST + units[:, 1:]
+            row = np.minimum(np.searchsorted(table[:, 0], keys), len(table) - 1)
+            ranks = np.where(table[row, 0] == keys, table[row, 1], NONE)
+            each, at = np.arange(len(ids)), ranks.argmin(axis=1)
+            made = table[row[each, at], 2]
+            goes = ranks[each, at] != NONE
+            columns = np.arange(units.shape[1] - 1)
+            units = np.where(columns < at[:, None], units[:, :-1], units[:, 1:])
+            units[each, at] = made
+            ids, units = ids[goes], units[goes]
+        if units.shape[1] == 1:
+            found.update(ids[ids == units[:, 0]].tolist())
+    return found
 
 
 def parts_at(model: Model, mark: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +22,8 @@ from .splits import Splits, Stage, runs_from, splits_of
 from .tables import NONE, lookup, merges, spans, tries
 
 MARK: Final = "▁"
+GAPS: Final = 4096
+"""Ids of no token that any tokenizer may have."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -95,13 +97,16 @@ def _float(text: str) -> float:
         digits = digits * 10 + int(digit)
         scale -= i >= len(whole)
     value = float(digits)
-    while abs(scale) > 308 and value and scale < 0:
+    while scale < -308 and value:
         value, scale = value / 1e308, scale + 308
-    value = value * 10.0**scale if scale >= 0 else value / 10.0**-scale
+    if value and scale > 308:
+        raise ValueError(f"{text[:40]}: out of range")
+    if value:
+        value = value * 10.0**scale if scale >= 0 else value / 10.0**-scale
     return -value if text.startswith("-") else value
 
 
-def segment(found: Any, specials: Specials) -> bytes:
+def segment(found: Any, specials: Callable[[], Specials]) -> bytes:
     """The text segment of a parsed tokenizer.json.
 
     Truncation and padding of the file are the caller's to ask for, and do not travel.
@@ -110,7 +115,7 @@ def segment(found: Any, specials: Specials) -> bytes:
         ModelError: it needs what is not covered, or its parts do not fit each other.
     """
     try:
-        return _segment(found, specials)
+        return _segment(found, specials())
     except (
         KeyError,
         TypeError,
@@ -133,24 +138,29 @@ def _segment(found: Any, specials: Specials) -> bytes:
     if not splits.stages and parts_at(model, MARK):
         splits.stages.append(Stage("words", runs_from(MARK), TextKeep.BOTH))
     rules = [*rules, *splits.rules]
-    count = 1 + max([-1, *model.written, *model.pieces, *(each.id for each in added)])
+    ids = {*model.written, *model.pieces, *(each.id for each in added)}
+    count = 1 + max(ids, default=-1)
+    if count > GAPS + 2 * len(ids):
+        raise ModelError(
+            f"ids: expected them one after the other, got {len(ids)} up to {count - 1}"
+        )
     roots, parts = _tries(model, added, rules)
     parts |= _pieces(model, decoder, added, count)
-    parts |= _model_parts(model)
+    parts |= _model_parts(model, count)
     parts |= _class_parts(rules, splits, added)
     parts |= rule_parts(rules)
     parts |= _ends(found.get("post_processor"), specials)
-    ids = {
+    named = {
         "unknown": model.unknown,
         "begin": specials.begin,
         "end": specials.end,
         "pad": specials.pad,
     }
-    for name, id in ids.items():
+    for name, id in named.items():
         if id != NONE and not 0 <= id < count:
             raise ModelError(f"{name}: expected an id below {count}, got {id}")
     head = {
-        **ids,
+        **named,
         "pieces": count,
         **dict(zip(("vocabulary", "inside", "added", "normal"), roots)),
         "unknown_score": _unknown_score(model),
@@ -215,7 +225,7 @@ def _pieces(model: Model, decoder: Decoder, added: Sequence[Added], count: int) 
     return parts
 
 
-def _model_parts(model: Model) -> Parts:
+def _model_parts(model: Model, count: int) -> Parts:
     parts: Parts = {}
     if model.units:
         parts[TextPart.UNITS] = np.array(model.units, np.uint32).tobytes()
@@ -227,7 +237,9 @@ def _model_parts(model: Model) -> Parts:
         parts[TextPart.MERGES] = merges(table).tobytes()
         parts[TextPart.MERGED] = model.merges[:, 2].tobytes()
     if model.scores is not None:
-        parts[TextPart.SCORES] = model.scores.tobytes()
+        scores = np.zeros(count, np.float64)  # added tokens have none
+        scores[: len(model.scores)] = model.scores
+        parts[TextPart.SCORES] = scores.tobytes()
     return parts
 
 

@@ -257,6 +257,65 @@ def pt2() -> Iterator[bytes]:
 # --- bombs ------------------------------------------------------------------------------------------------------------
 
 
+def tokenizer() -> Iterator[bytes]:
+    """tokenizer.json of each model, as small as they can be."""
+    added = [{"id": 9, "content": "<s>", "single_word": True, "lstrip": True, "special": True}]
+    space = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": r"(?i:'s)|[^\s\p{L}]?\p{L}+|\p{N}{1,3}|\s+(?!\S)|\s+"},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    spell = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+    around = {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}],
+        "special_tokens": {"<s>": {"ids": [9]}},
+    }
+    merges = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
+    pieces = [["<unk>", 0.0], ["▁", -1.5], ["a", -2.25e0], ["ab", -3.0]]
+    words = {"[UNK]": 0, "a": 1, "##b": 2}
+    bert = {
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    }
+    strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    for facts in (
+        {
+            "normalizer": {"type": "NFC"},
+            "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, spell]},
+            "model": merges,
+            "decoder": {"type": "ByteLevel"},
+            "post_processor": around,
+        },
+        {
+            "normalizer": {"type": "Sequence", "normalizers": [space, {"type": "Lowercase"}]},
+            "model": merges | {"unk_token": "a", "fuse_unk": True},
+            "decoder": {"type": "Sequence", "decoders": [{"type": "Fuse"}, strip]},
+        },
+        {
+            "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+            "model": {"type": "Unigram", "vocab": pieces, "unk_id": 0},
+        },
+        {
+            "normalizer": {"type": "BertNormalizer", **bert},
+            "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "model": {
+                "type": "WordPiece",
+                "vocab": words,
+                "unk_token": "[UNK]",
+                "continuing_subword_prefix": "##",
+                "max_input_chars_per_word": 100,
+            },
+            "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        },
+    ):
+        yield json.dumps({"added_tokens": added, **facts}).encode()
+
+
 def npy(header: str, data: bytes = b"") -> bytes:
     head = header.encode() + b"\n"
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + data
@@ -296,7 +355,18 @@ def bombs(name: str) -> Iterator[bytes]:
         yield b"".join(b"k%d: 1\n" % i for i in range(100000))
         yield b"!!python/object/apply:os.system ['true']"
         yield b'format: "\\e[31mred"\n'
-    if name in ("ranges", "profile"):
+    if name == "tokenizer":
+        for pattern in (
+            "(((a{99}){99}){99})",
+            "(a|b|c|d)*a" + "[a-d]" * 30,
+            "[" * 9999,
+            "(" * 9999,
+        ):
+            split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
+            facts = {"pre_tokenizer": split | {"invert": False}, "model": {"vocab": {"a": 0}}}
+            yield json.dumps(facts | {"model": facts["model"] | {"merges": []}}).encode()
+        yield b'{"model": {"type": "BPE", "vocab": {"a": 4194303}, "merges": []}}'
+    if name in ("ranges", "profile", "tokenizer"):
         yield b"[" * 10_000_000
         yield b'{"a":' * 100_000
         yield b"9" * 5_000_000
@@ -384,6 +454,25 @@ def read_journal(path: Path) -> None:
     assert found is None or (found.encoded.codes == 1).all()
 
 
+def read_tokenizer(path: Path) -> None:
+    """What export writes, the runtime takes."""
+    import pteron
+    from pteron.export.file.emit import emit_bytes
+    from pteron.export.program import Block, Method, Program
+    from pteron.export.text import from_file
+    from pteron.schema.errors import ModelError
+
+    found = from_file(path)
+    if found.segment is None:
+        raise ModelError(found.reason)
+    nothing = Program("m", blocks=(Block(()),), methods=(Method("main", (), (), (0, 0), 0),))
+    tokenizer = pteron.load(emit_bytes(dataclasses.replace(nothing, text=found.segment))).tokenizer
+    try:
+        tokenizer.decode(tokenizer.encode("<s> ab 12 \u00e9"))
+    except pteron.ProgramError as error:
+        raise AssertionError(f"the runtime refused what was written: {error}") from error
+
+
 def read_model(path: Path) -> None:
     import pteron
 
@@ -411,6 +500,7 @@ READERS: Final = {
     "statistics": Reader(statistics, "s.npz", read_statistics),
     "profile": Reader(profile, "p.json", read_profile),
     "journal": Reader(journal, "key.npz", read_journal),
+    "tokenizer": Reader(tokenizer, "tokenizer.json", read_tokenizer),
     "onnx": Reader(onnx, "m.onnx", read_model, share=10),
     "pt2": Reader(pt2, "m.pt2", read_model, share=100),
     "config": Reader(decoders.configs, "config.json", decoders.read_config, share=2),

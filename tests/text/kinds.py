@@ -153,6 +153,7 @@ def _unigram(normalizer: Any = None) -> Tokenizer:
         vocab_size=1000, show_progress=False, unk_token="<unk>", special_tokens=["<unk>", "<mask>"]
     )
     t.train_from_iterator([text[:5000] for text in prose()[:60]], trainer)
+    t.add_tokens(list(ADDED[:2]))  # behind those that have scores
     return t
 
 

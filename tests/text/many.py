@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
         for kind in argv[2:] or KINDS:
             path = save(KINDS[kind](), folder / "tokenizer.json")
             theirs = Tokenizer.from_file(str(path))
-            score = compare(opened(path, folder), theirs, texts)
+            score = compare(opened(path, folder), theirs, texts, 4)
             bent = tried(program, kind, folder, mutations, 5).strip()
             failed |= score.ids + score.decoded > 0
             speeds = [score.tokens / s / 1e6 for s in (score.ours_s, score.theirs_s)]

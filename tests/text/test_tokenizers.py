@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -197,13 +198,50 @@ def test_keys_of_gguf_give_the_tokenizer_that_they_were_made_from(
     assert ours.stops == (ours.id_of("<|im_end|>"),)
 
 
+def by_scores(text: str, scores: dict[str, float]) -> list[str]:
+    """SentencePiece's BPE, as llama.cpp has it: of all neighbours that are a piece together those of the largest score are merged,
+    the leftmost of equal ones; then what is no piece becomes its bytes."""
+    parts = list("▁" + text.replace(" ", "▁")) if text else []
+    while True:
+        pairs = [scores.get(a + b, -1e9) for a, b in itertools.pairwise(parts)]
+        if not pairs or max(pairs) == -1e9:
+            break
+        at = pairs.index(max(pairs))
+        parts[at : at + 2] = ["".join(parts[at : at + 2])]
+    as_bytes = ([p] if p in scores else [f"<0x{b:02X}>" for b in p.encode()] for p in parts)
+    return [piece for pieces in as_bytes for piece in pieces]
+
+
+def test_scores_of_gguf_merge_as_sentencepiece_does(made: dict[str, Path]) -> None:
+    facts = json.loads(file_of(made, "llama-2").read_text())
+    ids = facts["model"]["vocab"]
+    tokens = sorted(ids, key=ids.__getitem__)
+    keys = {
+        "tokenizer.ggml.model": "llama",
+        "tokenizer.ggml.tokens": tokens,
+        "tokenizer.ggml.token_type": [2, 3, 3, *[6] * 256, *[1] * (len(tokens) - 259)],
+        "tokenizer.ggml.scores": [0.0 if i < 259 else -float(i) for i in range(len(tokens))],
+        "tokenizer.ggml.bos_token_id": 1,
+        "tokenizer.ggml.eos_token_id": 2,
+        "tokenizer.ggml.unknown_token_id": 0,
+    }
+    found = from_gguf(keys)
+    assert found.segment is not None, found.reason
+    ours = pteron.load(program_with(found.segment, made[""])).tokenizer
+    scores = {t: s for t, s in zip(tokens, keys["tokenizer.ggml.scores"], strict=True) if s}
+    scores = {t: s for t, s in scores.items() if not t.startswith("<0x")}
+    texts = [t for t in [*noise(6, 150), *pieces(200)[::200]] if "<" not in t]
+    for text in texts:
+        assert [tokens[i] for i in ours.encode(text)] == ["<s>", *by_scores(text, scores)], text
+
+
 @pytest.mark.parametrize(
     ("keys", "reason"),
     [
         ({}, "tokenizer.ggml.model: expected gpt2 or llama, got None"),
         ({"tokenizer.ggml.model": "t5"}, "got 't5'"),
         ({"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": []}, "pre: default is not covered"),
-        ({"tokenizer.ggml.model": "gpt2"}, "damaged"),
+        ({"tokenizer.ggml.model": "gpt2"}, "tokenizer.ggml: damaged tables"),
     ],
 )  # fmt: skip
 def test_keys_that_tell_no_tokenizer_are_refused(keys: dict[str, Any], reason: str) -> None:

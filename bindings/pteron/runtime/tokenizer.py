@@ -128,16 +128,17 @@ class Stream:
         flags = skip | lib.PTE_TEXT_INSIDE * flag("inside", inside)
         self._state = new_struct("pte_text_stream", flags=flags)
         self._room = ffi.new("char[]", tokenizer.longest)
+        self._count, self._error = ffi.new("size_t *"), new_error()
 
     def add(self, token: int) -> str:
         """What a token adds: whole characters; "" while one is not complete. Models have logits for ids that no tokenizer has:
         they add nothing."""
-        count, error = ffi.new("size_t *"), new_error()
         if integer("token", token, 0, 2**63 - 1) >= self._tokenizer.size:
             return ""
-        handle, room = self._tokenizer.handle, self._room
-        status = lib.pte_text_decode(handle, self._state, token, room, len(room), count, error)
-        check(status, error)
+        tokenizer, room = self._tokenizer, self._room
+        count, error = self._count, self._error
+        given = (tokenizer.handle, self._state, token, room, tokenizer.longest)
+        check(lib.pte_text_decode(*given, count, error), error)
         return bytes(ffi.buffer(room, count[0])).decode()
 
     def end(self) -> str:
