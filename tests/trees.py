@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -29,3 +31,15 @@ def built(
 def library() -> Path:
     """The tree of the library as it is shipped, which benchmarks/size.py measures, too."""
     return built("size", "-DCMAKE_BUILD_TYPE=Release", *ALONE)
+
+
+def module() -> Path:
+    """The tree in which `make` built what Python loads, brought up to date; without one that of the library: of the same flags
+    but for warnings. By the ninja that built it: another would build everything again."""
+    found = sorted(BUILD.glob(f"cp3*_{platform.machine()}/build.ninja"))
+    ninja = Path(sys.executable).with_name("ninja")
+    if not found or not ninja.exists():
+        return library()
+    with one_at_a_time("module"):
+        sh(ROOT, ninja, "-C", found[-1].parent, "-j", "2", "runtime_c/libpteron.a")
+    return found[-1].parent

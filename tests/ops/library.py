@@ -27,11 +27,11 @@ class Target:
 
     def tree(self) -> Path:
         if self == HERE:
-            return trees.library()
+            return trees.module()
         return trees.built(self.name, *self.options, *trees.ALONE, targets=["pteron_objects"])
 
 
-HERE = Target("size", tuple(os.environ.get("CC", "cc").split()), ())
+HERE = Target("module", tuple(os.environ.get("CC", "cc").split()), ())
 
 
 def _objects(tree: Path) -> list[Path]:

@@ -75,7 +75,7 @@ def listed() -> set[str]:
 def build(folder: Path) -> Path:
     folders = [f"-I{ROOT}/{f}" for f in ("runtime_c", "runtime_c/include", "tests/c", "tests/fuzz")]
     program = folder / "refuse"
-    library = trees.library() / "runtime_c/libpteron.a"  # optimised: the fuzzers have sanitizers
+    library = trees.module() / "runtime_c/libpteron.a"  # optimised: the fuzzers have sanitizers
     command = ["cc", "-std=c11", "-O1", "-D_GNU_SOURCE", *folders, *SOURCES, library]
     subprocess.run([*map(str, command), "-lm", "-pthread", "-o", str(program)], check=True)
     write_files(folder / "files")

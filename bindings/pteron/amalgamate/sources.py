@@ -137,7 +137,7 @@ def joined(root: Path, paths: Iterable[Path], families: str) -> str:
     pasted = {p for rows in texts.values() for _, t in rows for p in re.findall(r"^[ \t]*static[^;{=(]*?\b(\w+)##", t, re.M)}  # fmt: skip
     taken |= {n for n in count if n.startswith(tuple(pasted))}
     everywhere = "".join(t for rows in texts.values() for shared, t in rows if shared)
-    taken |= {n for n in count if re.search(rf"\b{n}\b", everywhere)}
+    taken |= count.keys() & set(re.findall(r"\w+", everywhere))
     lasting = set(re.findall(DEFINES, everywhere, re.MULTILINE))
     out = []
     for path in paths:
