@@ -21,6 +21,11 @@ def normal(*shape: int | str) -> Feed:
     return lambda rng, sizes: rng.standard_normal(extents(shape, sizes)).astype(np.float32)
 
 
+def share(*shape: int | str, most: float = 1.0) -> Feed:
+    """Evenly from 0 to `most`."""
+    return lambda rng, sizes: (rng.random(extents(shape, sizes)) * most).astype(np.float32)
+
+
 def zeros(*shape: int | str, dtype: Any = np.float32) -> Feed:
     return lambda rng, sizes: np.zeros(extents(shape, sizes), dtype)
 

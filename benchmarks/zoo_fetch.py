@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ZOO = ROOT / "build/zoo"
-KEPT = (".onnx", ".txt", ".json", "METADATA")
+KEPT = (".onnx", ".onnx.data", ".txt", ".json", "METADATA")
 
 
 def fetched(package: str, file: str) -> tuple[Path, str]:
