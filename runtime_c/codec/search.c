@@ -1,4 +1,5 @@
-/* The scale of least squared error for each block, to the bit what quantize/rounding/scale_search.py means.
+/* The scale of least squared error for each block, to the bit what
+ * quantize/rounding/scale_search.py means.
  *
  * A candidate replaces the best one so far where its error is less; errors and the sums of a refit
  * run in 8 lanes of f64, element i in lane i % 8, that are halved three times. */
