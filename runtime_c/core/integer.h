@@ -7,6 +7,7 @@
 
 static inline size_t pte_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t pte_most(size_t a, size_t b) { return a > b ? a : b; }
+static inline uint64_t pte_most_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* a / b rounded up; b > 0. */
 static inline size_t pte_ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }

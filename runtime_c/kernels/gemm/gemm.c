@@ -346,7 +346,7 @@ static bool share_of(const pte_gemm *g, gemm_share *out) {
               pte_align(s.table > pairs ? s.table : pairs, 64, &s.table) &&
               pte_mul(pieces * sizeof(float), g->lines.piece_floats, &pieces) &&
               pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
-              pte_align(pte_most(pte_most(s.copy, pieces), apart), 64, &s.copy) &&
+              pte_align(pte_most_u64(pte_most_u64(s.copy, pieces), apart), 64, &s.copy) &&
               pte_mul(rows * sizeof(float), held, &s.block) && pte_align(s.block, 64, &s.block) &&
               pte_add(s.table, s.copy, &s.total) && pte_add(s.total, s.decoded, &s.total) &&
               pte_add(s.total, s.block, &s.total) && pte_add(s.total, HELD_BYTES, &s.total);
