@@ -122,7 +122,7 @@ def test_programs_give_the_bytes_of_the_numpy_reference(
     )
     assert {r.activations for r in done[0].layers} == {"int8-static"}
     assert main(["inspect", str(tmp_path / "b.pte")]) == 0
-    assert "weights static: i8" in capsys.readouterr().out
+    assert "weights int8-static: i8" in capsys.readouterr().out
     for name in ("a", "b"):
         for threads, cpu in ((1, None), (3, None), (2, 0)):
             model = pteron.load(tmp_path / f"{name}.pte", threads=threads, cpu=cpu)
