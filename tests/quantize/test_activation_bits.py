@@ -95,7 +95,7 @@ def test_the_units_around_what_loses_most_compute_in_int16() -> None:
 
 
 def test_a_loss_that_holds_leaves_all_in_int8_and_one_that_cannot_is_refused() -> None:
-    assert quantized(1e4)[1].floats == []
+    assert quantized(1e4)[1].in_f32 == []
     with pytest.raises(QuantError, match=r"max-loss: expected at most 1e-09, which leaves no unit"):
         quantized(1e-9)
 
