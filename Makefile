@@ -108,7 +108,7 @@ test: dev
 	@SHARE=$(SHARE) .ci/steps
 
 fresh:
-	@printf '%s\n' bookworm sid | xargs -P 2 -I SUITE tests/fresh.sh SUITE $(SHARE)
+	@for suite in bookworm sid; do tests/fresh.sh $$suite $(SHARE) || exit 1; done
 
 # What .ci/run has no time for. Tools: apt-get install apksigner libsmali-java dexdump chromium nodejs kotlin
 # gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross, and those of .ci/run (clang-19, mingw-w64 and wine among them).

@@ -5,7 +5,6 @@
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 suite=$1 share=${2:-1/1}
-exec > >(sed -u "s/^/$suite: /") 2>&1 # another suite runs beside it
 system=$PWD/build/fresh-$suite
 rm -rf --one-file-system "$system"
 mkdir -p build/fresh-pip
@@ -18,7 +17,7 @@ for file in /etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; d
 done
 mkdir -p "$system/root/.cache/pip"
 git clone -q . "$system/root/pteron"
-echo "made in $((SECONDS - started)) s"
+echo "fresh $suite: made in $((SECONDS - started)) s"
 inside() { # everything it starts ends with it
   unshare --mount --pid --fork --kill-child bash -eu -c '
     mount -t proc proc "$1/proc"; mount -t sysfs -o ro sys "$1/sys"; mount --rbind /dev "$1/dev"; mount -t tmpfs shm "$1/dev/shm"
@@ -29,6 +28,6 @@ inside 'python3 -V; gcc --version | head -n 1'
 for command in "make demo" "make test${share:+ SHARE=$share}"; do
   at=$SECONDS
   inside "$command"
-  echo "$command ($((SECONDS - at)) s)"
+  echo "fresh $suite: $command ($((SECONDS - at)) s)"
 done
 rm -rf --one-file-system "$system"
