@@ -197,7 +197,7 @@ fuzz-readers: dev
 # Tokenizers carried in a program beside `tokenizers`: texts a kind, bent segments a kind, and kinds.
 TOKENIZERS ?= 20000 100000
 tokenizers: dev-torch
-	@$(BIN)/python -W ignore tests/text/many.py $(TOKENIZERS)
+	@$(BIN)/python -W ignore tests/tokenizing/many.py $(TOKENIZERS)
 
 # Holes that were closed, opened again: the fuzzer must find each within ten minutes.
 holes: dev

@@ -1,4 +1,4 @@
-"""What characters are to the engines behind `tokenizers`. Written by tests/text/characters_of.py; do not edit."""
+"""What characters are to the engines behind `tokenizers`. Written by tests/tokenizing/characters_of.py; do not edit."""
 
 from typing import Final
 

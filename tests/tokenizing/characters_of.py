@@ -1,6 +1,6 @@
 """What characters are to the engines behind `tokenizers`, asked of it code point by code point: writes export/text/characters.py.
 
-    python tests/text/characters_of.py [--check]        three minutes
+    python tests/tokenizing/characters_of.py [--check]        three minutes
 
 The engine of patterns, Rust's own tables and BERT's rules are of three versions of Unicode, and none is the one of this
 interpreter's unicodedata. What a tokenizer was made with is what counts, so all of it is asked.
@@ -185,7 +185,7 @@ def text() -> str:
     lines = [f'    "{data[i : i + 92]}"' for i in range(0, len(data), 92)]
     return "\n".join(
         [
-            '"""What characters are to the engines behind `tokenizers`. Written by tests/text/characters_of.py; do not edit."""',
+            '"""What characters are to the engines behind `tokenizers`. Written by tests/tokenizing/characters_of.py; do not edit."""',
             "",
             "from typing import Final",
             "",

@@ -15,8 +15,8 @@ from pteron.export.text import from_file, from_folder, from_gguf
 
 tokenizers = pytest.importorskip("tokenizers")
 
-from text.compare import compare, opened, program_with, save  # noqa: E402
-from text.kinds import KINDS, broken, noise, pieces  # noqa: E402
+from tokenizing.compare import compare, opened, program_with, save  # noqa: E402
+from tokenizing.kinds import KINDS, broken, noise, pieces  # noqa: E402
 
 Reference = tokenizers.Tokenizer
 

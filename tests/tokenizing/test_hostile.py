@@ -12,8 +12,8 @@ from pteron.export.text import from_file
 
 pytest.importorskip("tokenizers")
 
-from text.compare import save
-from text.kinds import KINDS
+from tokenizing.compare import save
+from tokenizing.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("core/error.c", "core/arena.c", "core/sized.c", "program/header.c", "program/blake2s.c")
@@ -21,12 +21,12 @@ FLAGS = ("-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize
 
 
 def hostile(folder: Path) -> Path:
-    """tests/text/hostile.c, built."""
+    """tests/tokenizing/hostile.c, built."""
     cc = shutil.which("cc")
     if cc is None:
         pytest.skip("no C compiler")
     runtime, out = ROOT / "runtime_c", folder / "hostile"
-    sources = [ROOT / "tests/text/hostile.c", *sorted(runtime.glob("tokenizer/*.c"))]
+    sources = [ROOT / "tests/tokenizing/hostile.c", *sorted(runtime.glob("tokenizer/*.c"))]
     sources += [runtime / name for name in SOURCES]
     command = [cc, *FLAGS, f"-I{runtime}", f"-I{runtime}/include", *sources, "-o", out]
     subprocess.run([*map(str, command)], check=True)

@@ -1,4 +1,4 @@
-"""The long part of this folder: python tests/text/many.py [TEXTS [MUTATIONS [KIND ...]]], all kinds unless told.
+"""The long part of this folder: python tests/tokenizing/many.py [TEXTS [MUTATIONS [KIND ...]]], all kinds unless told.
 
 Random texts, megabytes of code and prose, and bent segments, of each kind; a line a kind. Exits with 1 where something differs.
 """
@@ -12,10 +12,10 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from text.compare import compare, opened, save
-from text.kinds import KINDS, broken, noise, pieces, prose
-from text.test_hostile import hostile, tried
+from tokenizing.test_hostile import hostile, tried
 from tokenizers import Tokenizer
+from tokenizing.compare import compare, opened, save
+from tokenizing.kinds import KINDS, broken, noise, pieces, prose
 
 
 def main(argv: list[str]) -> int:
