@@ -12,10 +12,10 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tokenizing.test_hostile import hostile, tried
 from tokenizers import Tokenizer
 from tokenizing.compare import compare, opened, save
 from tokenizing.kinds import KINDS, broken, noise, pieces, prose
+from tokenizing.test_hostile import hostile, tried
 
 
 def main(argv: list[str]) -> int:
