@@ -287,7 +287,7 @@ def page(rows: list[Row]) -> str:
 
 Written by `make bench-quant` (benchmarks/quantization.py), which says how, from benchmarks/quantization.jsonl.
 Only linear layers are quantized; bits count scales. The formats and the algorithms nearest, search and GPTQ: [quantize.md](quantize.md).
-`exact` computes with the weights as they are stored, `auto` with activations in 8 bits where the format has sums in integers; nearest and search are exact.
+`float` and `auto` are `--activations`: f32 beside the weights as they are stored, and int8 in blocks of 32 where the format has sums in integers; nearest and search are by `float`.
 `N bits at most` takes a format for each layer by what it costs, measured.
 A dash was not measured.
 
@@ -341,7 +341,7 @@ def decoder(rows: list[Row]) -> str:
 
 
 def table(rows: list[Row], digits: int) -> str:
-    head = "| format | bits a weight | nearest | search | GPTQ, exact | GPTQ, auto |\n|---|---|---|---|---|---|\n"
+    head = "| format | bits a weight | nearest | search | GPTQ, float | GPTQ, auto |\n|---|---|---|---|---|---|\n"
     by_name: dict[str, dict[str, Row]] = {}
     for row in rows:
         if row.algorithm != "anchor":

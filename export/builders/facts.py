@@ -63,7 +63,7 @@ HARMLESS: Final = frozenset(
         "cache_implementation",
     ]
 )
-"""Keys of config.json that say nothing of what is computed, or that the reader of the checkpoint heeds."""
+"""Keys of config.json that say nothing of what is computed, or that the reader of the checkpoint honours."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""About what a mix of bits takes: a sum of terms, each of which few units decide, by rates of one thread.
+"""Cost model: about what a mix of bits takes, a sum of terms, each of which few units decide, by rates of one thread.
 
 Rates rank mixes, so that quantizing gives the same bytes everywhere; what a program takes says `pteron bench`. AMD Zen 4 with VNNI, int8,
 int16 and f32 of MobileNetV2, EfficientNet-Lite0, ResNet-50 and ViT-S/14 (benchmarks/vision.py), by `pteron profile`.

@@ -1,4 +1,6 @@
-"""Mixes of which none takes and loses less: each the least of time and so much of the loss, for many weights of the loss.
+"""The Pareto front of time and loss: mixes of which no other takes and loses less.
+
+Each is the least of time and so much of the loss, for many weights of the loss.
 
 Both are sums of terms that few units decide. A mix becomes the next one by moves: one unit, those around a value, or a run of units in the
 order of the plan gets other bits, as long as the sum falls. A run is needed where bits that differ cost more than what one unit saves.

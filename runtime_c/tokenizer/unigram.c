@@ -49,8 +49,8 @@ static void put_unknown(pte_text_encoder *e, pte_text_span word, size_t from, si
     pte_text_put(e, pte_text_u32(t, PTE_TEXT_PART_UNITS, word.data[i]));
 }
 
-/* Turns the way around: `from` of each place becomes where the next step ends. */
-static void turn_around(step *steps, size_t size) {
+/* Reverses the way: `from` of each place becomes where the next step ends. */
+static void reversed(step *steps, size_t size) {
   uint32_t at = (uint32_t)size, next = PTE_NONE, id = PTE_NONE;
   for (;;) {
     step here = steps[at];
@@ -75,7 +75,7 @@ pte_status pte_text_unigram(pte_text_encoder *e, pte_text_span word) {
     pte_text_code(word.data + i, word.size - i, &size);
     if (steps[i].from != PTE_NONE) extend(t, word, steps, i, size);
   }
-  turn_around(steps, word.size);
+  reversed(steps, word.size);
   for (uint32_t at = 0; at < word.size;) {
     uint32_t end = steps[at].from, id = steps[at].id;
     if (end == PTE_NONE || end > word.size) break;

@@ -55,7 +55,7 @@ static void print_segments(const pte_program *p) {
 }
 
 static void print_manifest(const pte_program *p) {
-  printf("manifest: producer '%s', model '%s', exec '%s', %llu bytes of constants\n",
+  printf("manifest: producer '%s', model '%s', activations '%s', %llu bytes of constants\n",
          pte_flat_get_string(p->manifest, PTE_MANIFEST_PRODUCER),
          pte_flat_get_string(p->manifest, PTE_MANIFEST_MODEL),
          pte_flat_get_string(p->manifest, PTE_MANIFEST_ACTIVATIONS),
