@@ -343,7 +343,7 @@ static bool share_of(const pte_gemm *g, gemm_share *out) {
   if (g->lines.width > 0) pieces = (rows + g->lines.width - 2) / g->lines.width + 1;
   pairs = (rows / PTE_SPAN + pieces) * sizeof(pte_pair_f32);
   bool fits = pte_mul(slots * sizeof(float *), g->taps, &s.table) &&
-              pte_align(s.table > pairs ? s.table : pairs, 64, &s.table) &&
+              pte_align(pte_most_u64(s.table, pairs), 64, &s.table) &&
               pte_mul(pieces * sizeof(float), g->lines.piece_floats, &pieces) &&
               pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
               pte_align(pte_most_u64(pte_most_u64(s.copy, pieces), apart), 64, &s.copy) &&
