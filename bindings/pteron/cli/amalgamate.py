@@ -18,7 +18,7 @@ from pteron.schema.printable import joined
 
 from .. import __version__
 from . import say
-from .pairs import file, integer, pairs, program
+from .pairs import as_json, dims, file, integer, pairs, program
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -31,13 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where the files go (default: here)",
     )
-    parser.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        metavar="SYMBOL=N",
-        help="size of a symbolic dimension (default: its hint)",
-    )
+    dims(parser)
     parser.add_argument(
         "--replaceable",
         action="store_true",
@@ -50,7 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="TOOL",
         help="what makes the folder a package of arduino, cmsis, platformio, zephyr; may be given again",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    as_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

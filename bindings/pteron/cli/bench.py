@@ -24,7 +24,7 @@ from pteron.schema.printable import joined
 from .. import __version__
 from ..runtime import Model, TraceEvent, cpu
 from . import decoders, feeds, memory, peers, roofline, say
-from .pairs import at_least, file
+from .pairs import as_json, at_least, file
 from .times import summary
 
 
@@ -43,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[=FILE],...",
         help=f"which of {','.join(peers.PEERS)}, where installed (default onnxruntime), each on a file of its own or the ONNX model",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    as_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

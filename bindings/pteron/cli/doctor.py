@@ -17,6 +17,7 @@ from pteron.schema.printable import joined
 
 from .. import __version__
 from . import say
+from .pairs import as_json
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("export of ONNX models", "onnx", "onnx", "pip install 'pteron[export]'"),
@@ -45,7 +46,7 @@ _PROGRAMS: tuple[tuple[str, str, str], ...] = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    as_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

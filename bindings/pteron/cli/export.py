@@ -15,7 +15,7 @@ from pteron.schema.errors import existing
 
 from ..source import file_of
 from . import say
-from .pairs import asked, file, integer, kind, model, option, pairs, ready
+from .pairs import as_json, asked, file, integer, kind, model, option, pairs, ready
 from .progress import progress
 from .quantize import check_static, report_kind, size, static
 from .wrote import wrote
@@ -73,7 +73,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(out, "--save-onnx", "save_onnx", type=file, metavar="FILE")
     option(out, "--kernel-list", "kernel_list", type=file, metavar="FILE")
     option(out, "--strip", "strip")
-    out.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    as_json(out)
     out.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 

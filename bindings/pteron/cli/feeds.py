@@ -12,7 +12,7 @@ from pteron.schema.errors import ArgumentError
 
 from ..runtime import Model, load
 from ..runtime.arrays import made_up
-from .pairs import arrays, at_least, integer, names, pairs, program
+from .pairs import arrays, at_least, dims, integer, names, pairs, program
 
 Feeds = dict[str, Any]
 
@@ -27,13 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=".npz with every input by name, or .npy of one input (repeat); default: random inputs",
     )
     parser.add_argument("--seed", type=at_least(0), help="seed of random inputs (default 0)")
-    parser.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        metavar="SYMBOL=N",
-        help="size of a symbolic dimension for random inputs (default: its lower bound, at least 1)",
-    )
+    dims(parser, "its lower bound, at least 1", " for random inputs")
     parser.add_argument(
         "--threads", type=at_least(0, 256), default=None, help="threads (default: all)"
     )

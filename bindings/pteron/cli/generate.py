@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pteron.schema.errors import ArgumentError
 
 from . import say
-from .pairs import at_least, program, tolerance
+from .pairs import as_json, at_least, program, tolerance
 
 if TYPE_CHECKING:
     from ..runtime import Model
@@ -77,7 +77,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=at_least(0, 2**64 - 1), default=0, help="seed of sampling")
     parser.add_argument("--threads", type=at_least(0, 256), help="threads (default: all)")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    as_json(parser)
 
 
 def ids(text: str) -> list[int]:

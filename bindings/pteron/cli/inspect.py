@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pteron.schema.printable import joined
 
 from . import say
-from .pairs import file, integer, kind, pairs, program, ready
+from .pairs import as_json, dims, file, integer, kind, pairs, program, ready
 from .say import size
 
 if TYPE_CHECKING:
@@ -27,13 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--html", type=file, metavar="FILE", help="write one static page with the plan as a picture"
     )
-    parser.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        metavar="SYMBOL=N",
-        help="size of a symbolic dimension (default: its hint)",
-    )
+    dims(parser)
     parser.add_argument(
         "--tune",
         type=file,
@@ -45,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="every instruction (default: the first 40); of a model, every weight",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    as_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -46,6 +46,16 @@ def option(parser: Options, flag: str, name: str, of: type[Any] = Request, **for
     parser.add_argument(flag, default=default, choices=field.metadata["choices"] or None, **form)
 
 
+def as_json(parser: Options) -> None:
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def dims(parser: Options, otherwise: str = "its hint", of: str = "") -> None:
+    """`otherwise`: the size of a dimension that is not named. `of`: what the sizes are of."""
+    text = f"size of a symbolic dimension{of} (default: {otherwise})"
+    parser.add_argument("--dim", action="append", default=[], metavar="SYMBOL=N", help=text)
+
+
 def asked(args: argparse.Namespace, of: type[Any] = Request) -> dict[str, Any]:
     """What `option` added, by name."""
     return {name: getattr(args, name) for name in rows(of) if name in args}

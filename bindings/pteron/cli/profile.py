@@ -17,7 +17,7 @@ from pteron.schema.printable import joined
 
 from ..runtime import TraceEvent
 from . import feeds, say
-from .pairs import at_least, file, kind, ready
+from .pairs import as_json, at_least, file, kind, ready
 from .times import NAMES, Nodes, Spent, summary
 
 
@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--html", type=file, metavar="FILE", help="write one static page")
     parser.add_argument("--top", type=at_least(0), default=20, help="instructions to list")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    as_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ from pteron.schema.errors import existing
 from ..request import OF_RECIPES, Quantization
 from ..source import file_of
 from . import say
-from .pairs import Options, at_least, file, kind, model, option, pairs, ready
+from .pairs import Options, as_json, at_least, file, kind, model, option, pairs, ready
 from .progress import progress
 from .wrote import wrote
 
@@ -64,7 +64,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     out = parser.add_argument_group("reports")
     own(out, "--dry-run", "dry_run")
     own(out, "--report", "report", type=file, metavar="FILE")
-    out.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    as_json(out)
     out.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 

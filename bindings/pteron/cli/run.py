@@ -19,7 +19,7 @@ from pteron.schema.arrays import write_arrays
 from pteron.schema.printable import joined
 
 from . import feeds, say
-from .pairs import file, kind, ready, seconds
+from .pairs import as_json, file, kind, ready, seconds
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     feeds.add(parser)
     parser.add_argument("-o", "--output", type=file, help="save the outputs as .npz")
     parser.add_argument("--timeout", type=seconds, metavar="S", help="end the run after S seconds")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    as_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ from pteron.schema.printable import joined, printable
 
 from ..runtime import Program, Session
 from . import say
-from .pairs import arrays, file, program, tolerance
+from .pairs import arrays, as_json, file, program, tolerance
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=1e-4,
         help="allowed absolute error, as a fraction of the largest expected value (default 1e-4)",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    as_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
