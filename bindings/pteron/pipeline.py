@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
-from pteron.export.builders import Built, build, is_checkpoint
+from pteron.export.builders import Built, is_checkpoint
 from pteron.export.export import Stages, Transform, export
 from pteron.export.file.emit import emit
 from pteron.export.graph.save import save_standard
@@ -150,6 +150,7 @@ def _write_kernel_list(path: Path, program: Path) -> None:
 
 def _built(request: Request, report: Report) -> tuple[Built, Request, Import]:
     """The decoder of a checkpoint, with a context where none is asked for, and what keeps its quantized values."""
+    from pteron.export.builders.from_checkpoint import build
     from pteron.quantize.checkpoint.place import Import
 
     path = Path(request.source)

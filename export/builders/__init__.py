@@ -3,6 +3,8 @@
 facts.py     what config.json or GGUF's keys say, as one dataclass (keys.py, rope.py and windows.py read parts of it)
 families.py  a row an architecture: what distinguishes it from Llama
 block.py     the graph, in the operators that capture leaves of a module (nodes.py holds it in the making)
+
+What builds is in from_checkpoint.py, which is imported for a checkpoint alone: every export asks whether its source is one.
 """
 
 from __future__ import annotations
@@ -11,17 +13,15 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import onnx_ir as ir
 
-from pteron.schema.errors import ModelError, several, shown
+from pteron.schema.errors import several
 
-from ..checkpoint import Checkpoint, open_checkpoint
-from ..checkpoint.weight import Tensor
-from .block import decoder
-from .facts import Facts, of_config, of_gguf
-from .families import GGUF, ROWS
+if TYPE_CHECKING:
+    from ..checkpoint.weight import Tensor
+    from .facts import Facts
 
 MOST_CONTEXT: Final = 4096
 """Tokens of the context that a decoder gets where nobody asks for a number: caches take memory as they fill."""
@@ -67,40 +67,3 @@ def is_checkpoint(source: Any) -> bool:
             return file.read(4) == b"GGUF"
     except OSError:
         return False
-
-
-def build(path: Path) -> Built:
-    """The decoder that a checkpoint is of.
-
-    Raises:
-        ModelError: no row for its architecture; a key, a type of rotary embedding or an activation that is not known; a tensor
-            that is missing, of another shape, or has no place.
-        DamagedError, QuantError: the file is damaged, or its format not covered.
-    """
-    checkpoint = open_checkpoint(path)
-    row, facts = (_of_gguf if checkpoint.is_gguf else _of_folder)(path, checkpoint)
-    model, tensors = decoder(path.name or str(path), row, facts, checkpoint.tensors)
-    return Built(model, tensors, facts, checkpoint.keys)
-
-
-def _of_gguf(path: Path, checkpoint: Checkpoint) -> Any:
-    kind = checkpoint.keys.get("general.architecture")
-    if not isinstance(kind, str) or kind not in GGUF:
-        raise _unknown(f"{path.name}: architecture", kind, GGUF)
-    row = ROWS[GGUF[kind]]
-    return row, of_gguf(path.name, checkpoint.keys, checkpoint.tensors, row)
-
-
-def _of_folder(path: Path, checkpoint: Checkpoint) -> Any:
-    kind = checkpoint.keys.get("model_type")
-    if not isinstance(kind, str) or kind not in ROWS:
-        raise _unknown(f"{path / 'config.json'}: model_type", kind, ROWS)
-    row = ROWS[kind]
-    return row, of_config("config.json", checkpoint.keys, row)
-
-
-def _unknown(what: str, kind: Any, known: Mapping[str, Any]) -> ModelError:
-    return ModelError(
-        f"{what} {shown(kind)}: expected one of {', '.join(known)}; load the others in transformers and export the module: "
-        "pteron export model.py:make, or pteron.export_model(module, out, max_context=...)"
-    )

@@ -17,7 +17,7 @@ from onnx import ModelProto
 
 from pteron.schema.errors import ModelError
 
-from ..builders import Built, build, is_checkpoint
+from ..builders import Built, is_checkpoint
 from .check import KEY
 from .onnx import capture_onnx
 
@@ -52,7 +52,11 @@ def capture(
             raise ModelError(
                 "args, kwargs and dynamic_shapes describe a torch module; a checkpoint's decoder takes tokens; drop them"
             )
-        return source.model if isinstance(source, Built) else build(Path(source)).model
+        if isinstance(source, Built):
+            return source.model
+        from ..builders.from_checkpoint import build
+
+        return build(Path(source)).model
     is_path = isinstance(source, (str, os.PathLike))
     if (is_path and Path(source).suffix == ".pt2") or not (
         is_path or isinstance(source, (bytes, ModelProto, ir.Model))

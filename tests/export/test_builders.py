@@ -13,7 +13,8 @@ from fuzz.decoders import CONFIG, GEMMA, KEYS, folder, gguf, gguf_of_text, safet
 from shell import sh
 
 import pteron
-from pteron.export.builders import build, is_checkpoint
+from pteron.export.builders import is_checkpoint
+from pteron.export.builders.from_checkpoint import build
 
 ALONE = """
 import sys

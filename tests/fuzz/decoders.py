@@ -157,7 +157,8 @@ def read_config(path: Path) -> None:
 def build(path: Path) -> None:
     """As an export does, up to the graph: `blaming` makes a defect of what no reader expected."""
     from pteron.blame import blaming
-    from pteron.export.builders import build, is_checkpoint
+    from pteron.export.builders import is_checkpoint
+    from pteron.export.builders.from_checkpoint import build
     from pteron.schema.errors import ModelError
 
     if not is_checkpoint(path):
