@@ -79,22 +79,19 @@ def stage(source: Path) -> None:
 
 
 def without_sources(name: str, text: str) -> str:
-    """Links to what is no page become plain text, for the site has no sources to show; charts of Mermaid, whose numbers stand in
+    """README is the index. Links to what is no page become plain text, for the site has no sources to show; charts of Mermaid, whose numbers stand in
     tables beside them, are left out."""
     home = (ROOT / name).parent
 
     def plain(link: re.Match[str]) -> str:
         target = link[2].partition("#")[0]
+        if target.endswith("README.md") and (home / target).resolve() == ROOT / "README.md":
+            return link[0].replace("README.md", "index.md")
         is_page = target == "" or target.startswith("http") or target.endswith((".md", ".svg"))
         return link[0] if is_page or not (home / target).exists() else link[1]
 
     text = re.sub(r"```mermaid\n.*?```\n", "", text, flags=re.DOTALL)
-    text = re.sub(r"(?<!!)\[([^\]\n]*)\]\(([^)\s]+)\)", plain, text)
-    return (
-        re.sub(r"(\]\((?:\.\./)*)README\.md", r"\1index.md", text)
-        if not name.startswith("benchmarks/")
-        else text.replace("](../README.md", "](../index.md")
-    )
+    return re.sub(r"(?<!!)\[([^\]\n]*)\]\(([^)\s]+)\)", plain, text)
 
 
 def reference() -> str:
