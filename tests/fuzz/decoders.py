@@ -96,10 +96,9 @@ def gguf(keys: Mapping[str, Any] = KEYS, held: Tensors | None = None) -> bytes:
 
 def gguf_of_text() -> bytes:
     """As `gguf`, with a tokenizer of single bytes, as GPT-2 writes them, and an end of text."""
-    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    hidden = [b for b in range(256) if b not in seen]
-    letters = [chr(b) for b in seen] + [chr(256 + i) for i in range(len(hidden))]
-    words = [*letters, "<|im_end|>"]
+    from pteron.export.text.models import LETTERS
+
+    words = [*LETTERS, "<|im_end|>"]
     keys = {
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "gpt-2",
