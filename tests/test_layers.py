@@ -38,7 +38,7 @@ FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
 EXPORT = {
     "options": {"delegates"},
     "write": set(),
-    "text": set(),
+    "text": {"checkpoint.gguf"},
     "sizes": set(),
     "checkpoint": set(),
     "graph": {"sizes", "write"},

@@ -27,7 +27,6 @@ from pteron.schema.errors import (
     ArgumentError,
     ModelError,
     PteronError,
-    existing,
     naming_files,
     shown,
 )
@@ -170,17 +169,12 @@ def _text(request: Request, built: Built | None, report: Report) -> bytes:
     if request.tokenizer is None and built is None:
         return b""
     from pteron.export import text
-    from pteron.export.checkpoint.gguf import read_keys
 
     path = Path(request.source if request.tokenizer is None else request.tokenizer)
-    if path.is_dir():
-        found = text.from_folder(path)
-    elif built is not None and request.tokenizer is None:
+    if built is not None and request.tokenizer is None and not path.is_dir():
         found = text.from_gguf(built.keys)
-    elif path.suffix == ".gguf":
-        found = text.from_gguf(read_keys(existing(path)))
     else:
-        found = text.from_file(path)
+        found = text.found_at(path)
     if found.segment is not None:
         return found.segment
     if request.tokenizer is not None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError, existing
 
+from ..checkpoint.gguf import read_keys
 from . import gguf
 from .tables import NONE
 from .tokenizer import Specials, parse, segment
@@ -30,6 +31,17 @@ class Found:
 
     segment: bytes | None
     reason: str = ""
+
+
+def found_at(path: Path) -> Found:
+    """The tokenizer of a folder, a .gguf file or a tokenizer.json.
+
+    Raises:
+        FileNotFoundError: no such file; OSError: it cannot be read; QuantError: a damaged GGUF file.
+    """
+    if path.is_dir():
+        return from_folder(path)
+    return from_gguf(read_keys(existing(path))) if path.suffix == ".gguf" else from_file(path)
 
 
 def from_gguf(keys: Mapping[str, Any]) -> Found:
