@@ -44,7 +44,7 @@ INTEGER: Final = {
 """What the activations of an operator are; of others float."""
 LOOKUP: Final = "gather_rows"
 NO_STATIC: Final = "no activations are rounded: add format int8 and samples (calibrate), or bring a model with Q/DQ of activations"
-CAME_QUANTIZED: Final = "the model came quantized: it is computed in f32, exactly as its DequantizeLinear says; --activations {} computes in integers"
+CAME_QUANTIZED: Final = "the model came quantized: it is computed in f32, exactly as its DequantizeLinear says; --activations {} computes in integers what has integer sums"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
